@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the C kernels share. */
+#ifndef FC_PORTABLE_H
+#define FC_PORTABLE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels.h"
+
+/*
+ * The name a C kernel is defined under: void FC_C_KERNEL(fc_sha256_blocks_portable)(...) { ... }.
+ * C cannot clear the registers and the stack it used, so where asm/x86_64/portable_entries.S is
+ * built, the row's symbol is an entry there that calls the body and wipes after it.
+ */
+#if defined(FC_HAVE_portable_entries)
+#define FC_C_KERNEL(name) name##_body
+#else
+#define FC_C_KERNEL(name) name
+#endif
+
+/* An empty statement that the optimiser must take for one that may change x. */
+#if defined(__GNUC__) || defined(__clang__)
+#define FC_VALUE_BARRIER(x) __asm__("" : "+r"(x))
+#else
+#define FC_VALUE_BARRIER(x) ((x) = *(volatile __typeof__(x) *)&(x))
+#endif
+
+/* Byte-order conversions. memcpy, since user memory has no alignment; compilers make it one move. */
+static inline uint32_t fc_load_be32(const uint8_t *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
+}
+
+static inline uint64_t fc_load_be64(const uint8_t *p) {
+  return (uint64_t)fc_load_be32(p) << 32 | fc_load_be32(p + 4);
+}
+
+static inline void fc_store_be32(uint8_t *p, uint32_t x) {
+  p[0] = (uint8_t)(x >> 24);
+  p[1] = (uint8_t)(x >> 16);
+  p[2] = (uint8_t)(x >> 8);
+  p[3] = (uint8_t)x;
+}
+
+static inline void fc_store_be64(uint8_t *p, uint64_t x) {
+  fc_store_be32(p, (uint32_t)(x >> 32));
+  fc_store_be32(p + 4, (uint32_t)x);
+}
+
+static inline uint32_t fc_load_le32(const uint8_t *p) {
+  return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | (uint32_t)p[0];
+}
+
+static inline void fc_store_le32(uint8_t *p, uint32_t x) {
+  p[0] = (uint8_t)x;
+  p[1] = (uint8_t)(x >> 8);
+  p[2] = (uint8_t)(x >> 16);
+  p[3] = (uint8_t)(x >> 24);
+}
+
+#endif
