@@ -196,7 +196,11 @@ extern FC_HIDDEN const size_t fc_row_count;
 extern FC_HIDDEN const char *const fc_op_names[FC_OP_COUNT];
 extern FC_HIDDEN const char *const fc_aes_function_names[FC_AES_FUNCTION_COUNT];
 
-/* Whether the build has every function of the row, and a CPU with these features can run it. */
-int fc_row_runnable(const struct fc_row *row, fc_features features);
+/* How many functions the row has, and whether the build has all of them. */
+FC_HIDDEN size_t fc_row_kernel_count(const struct fc_row *row);
+FC_HIDDEN int fc_row_built(const struct fc_row *row);
+
+/* Whether the row is built and a CPU with these features can run it. */
+FC_HIDDEN int fc_row_runnable(const struct fc_row *row, fc_features features);
 
 #endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Known answers, small enough for import (under 50 us for one row of each op with the slowest rows):
+ * FIPS 180-4's examples, SP 800-38A appendix F with its 256-bit key, test case 16 of the GCM
+ * specification, and one message long enough for every bulk loop, whose tag was computed with
+ * OpenSSL. No secret is involved, so memcmp serves.
+ */
+#include "cpu/self_test.h"
+
+#include <string.h>
+
+/* ---- Hash -------------------------------------------------------------------------------------- */
+
+static int test_sha256_blocks(fc_sha256_blocks_fn *blocks) {
+  /* The two-block example of FIPS 180-4: 56 characters, then padding. */
+  static const char message[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+  static const uint32_t expected[8] = {0x248d6a61, 0xd20638b8, 0xe5c02693, 0x0c3e6039,
+                                       0xa33ce459, 0x64ff2167, 0xf6ecedd4, 0x19db06c1};
+  uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  uint8_t padded[128] = {0};
+  memcpy(padded, message, 56);
+  padded[56] = 0x80;
+  padded[126] = 56 * 8 >> 8;
+  padded[127] = 56 * 8 & 0xff;
+  blocks(state, padded, 2);
+  return memcmp(state, expected, sizeof expected) == 0;
+}
+
+/* ---- Compare ----------------------------------------------------------------------------------- */
+
+/* Lengths on every rung of the ladders: each must see a difference in its first and last byte. */
+static const size_t compare_lengths[] = {1, 2, 3, 5, 8, 12, 16, 20, 32, 40, 64, 100, 200, 333};
+#define COMPARE_LENGTHS (sizeof compare_lengths / sizeof compare_lengths[0])
+
+static int test_timingsafe_bcmp(fc_timingsafe_bcmp_fn *bcmp_fn) {
+  uint8_t a[333] = {0}, b[333] = {0};
+  for (size_t i = 0; i < COMPARE_LENGTHS; i++) {
+    const size_t n = compare_lengths[i];
+    if (bcmp_fn(a, b, n) != 0) return 0;
+    b[0] ^= 1;
+    if (bcmp_fn(a, b, n) != 1) return 0;
+    b[0] ^= 1;
+    b[n - 1] ^= 0x80;
+    if (bcmp_fn(a, b, n) != 1) return 0;
+    b[n - 1] ^= 0x80;
+  }
+  return bcmp_fn(NULL, NULL, 0) == 0;
+}
+
+static int test_timingsafe_memcmp(fc_timingsafe_memcmp_fn *memcmp_fn) {
+  uint8_t a[333] = {0}, b[333] = {0};
+  for (size_t i = 0; i < COMPARE_LENGTHS; i++) {
+    const size_t n = compare_lengths[i];
+    if (memcmp_fn(a, b, n) != 0) return 0;
+    b[n - 1] = 0x80;
+    if (memcmp_fn(a, b, n) != -1 || memcmp_fn(b, a, n) != 1) return 0;
+    b[n - 1] = 0;
+  }
+  /* The first difference decides. */
+  a[0] = 2, b[0] = 1, b[1] = 0xff;
+  return memcmp_fn(a, b, 64) == 1 && memcmp_fn(b, a, 64) == -1 && memcmp_fn(NULL, NULL, 0) == 0;
+}
+
+/* ---- AES --------------------------------------------------------------------------------------- */
+
+/* SP 800-38A appendix F: the four plaintext blocks of every example, and F.1.5, F.2.5, F.5.5. */
+static const uint8_t key_38a[32] = {0x60, 0x3d, 0xeb, 0x10, 0x15, 0xca, 0x71, 0xbe,
+                                    0x2b, 0x73, 0xae, 0xf0, 0x85, 0x7d, 0x77, 0x81,
+                                    0x1f, 0x35, 0x2c, 0x07, 0x3b, 0x61, 0x08, 0xd7,
+                                    0x2d, 0x98, 0x10, 0xa3, 0x09, 0x14, 0xdf, 0xf4};
+static const uint8_t plain_38a[64] = {
+    0x6b, 0xc1, 0xbe, 0xe2, 0x2e, 0x40, 0x9f, 0x96, 0xe9, 0x3d, 0x7e, 0x11, 0x73, 0x93, 0x17, 0x2a,
+    0xae, 0x2d, 0x8a, 0x57, 0x1e, 0x03, 0xac, 0x9c, 0x9e, 0xb7, 0x6f, 0xac, 0x45, 0xaf, 0x8e, 0x51,
+    0x30, 0xc8, 0x1c, 0x46, 0xa3, 0x5c, 0xe4, 0x11, 0xe5, 0xfb, 0xc1, 0x19, 0x1a, 0x0a, 0x52, 0xef,
+    0xf6, 0x9f, 0x24, 0x45, 0xdf, 0x4f, 0x9b, 0x17, 0xad, 0x2b, 0x41, 0x7b, 0xe6, 0x6c, 0x37, 0x10};
+static const uint8_t ecb_38a[64] = {
+    0xf3, 0xee, 0xd1, 0xbd, 0xb5, 0xd2, 0xa0, 0x3c, 0x06, 0x4b, 0x5a, 0x7e, 0x3d, 0xb1, 0x81, 0xf8,
+    0x59, 0x1c, 0xcb, 0x10, 0xd4, 0x10, 0xed, 0x26, 0xdc, 0x5b, 0xa7, 0x4a, 0x31, 0x36, 0x28, 0x70,
+    0xb6, 0xed, 0x21, 0xb9, 0x9c, 0xa6, 0xf4, 0xf9, 0xf1, 0x53, 0xe7, 0xb1, 0xbe, 0xaf, 0xed, 0x1d,
+    0x23, 0x30, 0x4b, 0x7a, 0x39, 0xf9, 0xf3, 0xff, 0x06, 0x7d, 0x8d, 0x8f, 0x9e, 0x24, 0xec, 0xc7};
+static const uint8_t cbc_38a[64] = {
+    0xf5, 0x8c, 0x4c, 0x04, 0xd6, 0xe5, 0xf1, 0xba, 0x77, 0x9e, 0xab, 0xfb, 0x5f, 0x7b, 0xfb, 0xd6,
+    0x9c, 0xfc, 0x4e, 0x96, 0x7e, 0xdb, 0x80, 0x8d, 0x67, 0x9f, 0x77, 0x7b, 0xc6, 0x70, 0x2c, 0x7d,
+    0x39, 0xf2, 0x33, 0x69, 0xa9, 0xd9, 0xba, 0xcf, 0xa5, 0x30, 0xe2, 0x63, 0x04, 0x23, 0x14, 0x61,
+    0xb2, 0xeb, 0x05, 0xe2, 0xc3, 0x9b, 0xe9, 0xfc, 0xda, 0x6c, 0x19, 0x07, 0x8c, 0x6a, 0x9d, 0x1b};
+static const uint8_t ctr_38a[64] = {
+    0x60, 0x1e, 0xc3, 0x13, 0x77, 0x57, 0x89, 0xa5, 0xb7, 0xa7, 0xf5, 0x04, 0xbb, 0xf3, 0xd2, 0x28,
+    0xf4, 0x43, 0xe3, 0xca, 0x4d, 0x62, 0xb5, 0x9a, 0xca, 0x84, 0xe9, 0x90, 0xca, 0xca, 0xf5, 0xc5,
+    0x2b, 0x09, 0x30, 0xda, 0xa2, 0x3d, 0xe9, 0x4c, 0xe8, 0x70, 0x17, 0xba, 0x2d, 0x84, 0x98, 0x8d,
+    0xdf, 0xc9, 0xc5, 0x8d, 0xb6, 0x7a, 0xad, 0xa6, 0x13, 0xc2, 0xdd, 0x08, 0x45, 0x79, 0x41, 0xa6};
+
+/* GCM test case 16 (McGrew and Viega). Its plaintext and ciphertext have 60 bytes. */
+static const uint8_t key_gcm[32] = {0xfe, 0xff, 0xe9, 0x92, 0x86, 0x65, 0x73, 0x1c,
+                                    0x6d, 0x6a, 0x8f, 0x94, 0x67, 0x30, 0x83, 0x08,
+                                    0xfe, 0xff, 0xe9, 0x92, 0x86, 0x65, 0x73, 0x1c,
+                                    0x6d, 0x6a, 0x8f, 0x94, 0x67, 0x30, 0x83, 0x08};
+static const uint8_t j0_gcm[16] = {0xca, 0xfe, 0xba, 0xbe, 0xfa, 0xce, 0xdb, 0xad,
+                                   0xde, 0xca, 0xf8, 0x88, 0x00, 0x00, 0x00, 0x01};
+static const uint8_t aad_gcm[20] = {0xfe, 0xed, 0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef, 0xfe, 0xed,
+                                    0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef, 0xab, 0xad, 0xda, 0xd2};
+static const uint8_t plain_gcm[60] = {
+    0xd9, 0x31, 0x32, 0x25, 0xf8, 0x84, 0x06, 0xe5, 0xa5, 0x59, 0x09, 0xc5, 0xaf, 0xf5, 0x26,
+    0x9a, 0x86, 0xa7, 0xa9, 0x53, 0x15, 0x34, 0xf7, 0xda, 0x2e, 0x4c, 0x30, 0x3d, 0x8a, 0x31,
+    0x8a, 0x72, 0x1c, 0x3c, 0x0c, 0x95, 0x95, 0x68, 0x09, 0x53, 0x2f, 0xcf, 0x0e, 0x24, 0x49,
+    0xa6, 0xb5, 0x25, 0xb1, 0x6a, 0xed, 0xf5, 0xaa, 0x0d, 0xe6, 0x57, 0xba, 0x63, 0x7b, 0x39};
+static const uint8_t cipher_gcm[60] = {
+    0x52, 0x2d, 0xc1, 0xf0, 0x99, 0x56, 0x7d, 0x07, 0xf4, 0x7f, 0x37, 0xa3, 0x2a, 0x84, 0x42,
+    0x7d, 0x64, 0x3a, 0x8c, 0xdc, 0xbf, 0xe5, 0xc0, 0xc9, 0x75, 0x98, 0xa2, 0xbd, 0x25, 0x55,
+    0xd1, 0xaa, 0x8c, 0xb0, 0x8e, 0x48, 0x59, 0x0d, 0xbb, 0x3d, 0xa7, 0xb0, 0x8b, 0x10, 0x56,
+    0x82, 0x88, 0x38, 0xc5, 0xf6, 0x1e, 0x63, 0x93, 0xba, 0x7a, 0x0a, 0xbc, 0xc9, 0xf6, 0x62};
+static const uint8_t tag_gcm[16] = {0x76, 0xfc, 0x6e, 0xce, 0x0f, 0x4e, 0x17, 0x68,
+                                    0xcd, 0xdf, 0x88, 0x53, 0xbb, 0x2d, 0x55, 0x1b};
+
+/* The long message: 300 bytes i * 7 mod 256 under key_gcm and j0_gcm, no associated data (OpenSSL). */
+enum { LONG_BYTES = 300 };
+static const uint8_t tag_long[16] = {0x12, 0xa2, 0xb8, 0xd1, 0x41, 0xf3, 0x5c, 0x89,
+                                     0x65, 0x8a, 0xc4, 0xd2, 0x39, 0x22, 0x74, 0xf7};
+
+#define AES_FN(row, function) \
+  ((fc_aes_##function##_fn *)(row)->kernels[FC_AES_##function].fn)
+#define AES_FAILED(row, function) ((row)->kernels[FC_AES_##function].symbol)
+
+static const char *test_aes_modes(const struct fc_row *row) {
+  static const uint8_t iv_cbc[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static const uint8_t first_counter[16] = {0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7,
+                                            0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff};
+  struct fc_aes_key key;
+  uint8_t out[64], iv[16];
+  AES_FN(row, expand_key)(&key, key_38a, sizeof key_38a);
+  AES_FN(row, ecb_encrypt)(&key, plain_38a, out, 4);
+  if (memcmp(out, ecb_38a, 64) != 0) return AES_FAILED(row, ecb_encrypt);
+  AES_FN(row, ecb_decrypt)(&key, out, out, 4);
+  if (memcmp(out, plain_38a, 64) != 0) return AES_FAILED(row, ecb_decrypt);
+  memcpy(iv, iv_cbc, 16);
+  AES_FN(row, cbc_encrypt)(&key, iv, plain_38a, out, 4);
+  if (memcmp(out, cbc_38a, 64) != 0) return AES_FAILED(row, cbc_encrypt);
+  memcpy(iv, iv_cbc, 16);
+  AES_FN(row, cbc_decrypt)(&key, iv, out, out, 4);
+  if (memcmp(out, plain_38a, 64) != 0) return AES_FAILED(row, cbc_decrypt);
+  memcpy(iv, first_counter, 16);
+  AES_FN(row, ctr)(&key, iv, plain_38a, out, 63);
+  if (memcmp(out, ctr_38a, 63) != 0) return AES_FAILED(row, ctr);
+  return NULL;
+}
+
+static void gcm_key(const struct fc_row *row, struct fc_gcm_key *key) {
+  uint8_t h[16] = {0};
+  AES_FN(row, expand_key)(&key->aes, key_gcm, sizeof key_gcm);
+  AES_FN(row, ecb_encrypt)(&key->aes, h, h, 1);
+  AES_FN(row, ghash_key)(&key->ghash, h);
+}
+
+static const char *test_gcm_message(const struct fc_row *row, const struct fc_gcm_key *key) {
+  uint8_t out[60], tag[16];
+  struct fc_gcm_message message = {j0_gcm, aad_gcm, sizeof aad_gcm, plain_gcm, out, 60, tag};
+  AES_FN(row, gcm_seal)(key, &message);
+  if (memcmp(out, cipher_gcm, 60) != 0 || memcmp(tag, tag_gcm, 16) != 0) {
+    return AES_FAILED(row, gcm_seal);
+  }
+  message.in = out;
+  memset(tag, 0, 16);
+  AES_FN(row, gcm_open)(key, &message);
+  if (memcmp(out, plain_gcm, 60) != 0 || memcmp(tag, tag_gcm, 16) != 0) {
+    return AES_FAILED(row, gcm_open);
+  }
+  return NULL;
+}
+
+static const char *test_gcm_long(const struct fc_row *row, const struct fc_gcm_key *key) {
+  uint8_t plain[LONG_BYTES], out[LONG_BYTES], counter[16], y[16] = {0}, y_open[16] = {0}, tag[16];
+  for (size_t i = 0; i < LONG_BYTES; i++) plain[i] = (uint8_t)(i * 7);
+  struct fc_gcm_message message = {j0_gcm, NULL, 0, plain, out, LONG_BYTES, tag};
+  AES_FN(row, gcm_seal)(key, &message);
+  if (memcmp(tag, tag_long, 16) != 0) return AES_FAILED(row, gcm_seal);
+  /* The streaming functions must agree with what the tag has just vouched for. */
+  memcpy(counter, j0_gcm, 16);
+  counter[15] = 2;
+  AES_FN(row, ghash)(&key->ghash, y_open, out, LONG_BYTES);
+  AES_FN(row, gcm_decrypt)(key, counter, y, out, out, LONG_BYTES);
+  if (memcmp(out, plain, LONG_BYTES) != 0) return AES_FAILED(row, gcm_decrypt);
+  if (memcmp(y, y_open, 16) != 0) return AES_FAILED(row, ghash);
+  memcpy(counter, j0_gcm, 16);
+  counter[15] = 2;
+  memset(y, 0, 16);
+  AES_FN(row, gcm_encrypt)(key, counter, y, out, out, LONG_BYTES);
+  if (memcmp(y, y_open, 16) != 0) return AES_FAILED(row, gcm_encrypt);
+  return NULL;
+}
+
+static const char *test_aes(const struct fc_row *row) {
+  struct fc_gcm_key key;
+  const char *failed = test_aes_modes(row);
+  if (failed != NULL) return failed;
+  gcm_key(row, &key);
+  failed = test_gcm_message(row, &key);
+  return failed != NULL ? failed : test_gcm_long(row, &key);
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+const char *fc_self_test_row(const struct fc_row *row) {
+  fc_any_fn *fn = row->kernels[0].fn;
+  int passed = 0;
+  switch (row->op) {
+#define X(op)                                   \
+  case FC_OP_##op:                              \
+    passed = test_##op((fc_##op##_fn *)fn);     \
+    break;
+    FC_OPS(X)
+#undef X
+    case FC_OP_aes:
+      return test_aes(row);
+    default:
+      break;
+  }
+  return passed ? NULL : row->kernels[0].symbol;
+}
