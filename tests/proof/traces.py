@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single-step equality: every kernel takes the same path over the same addresses whatever the secrets.
+
+tests/proof/trace/trace.c steps the kernels; what each instruction accesses it learns from here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+from . import native
+from .disassembly import Function, Image, Instruction
+from .result import FAIL, Cell, parse_lines
+
+CHECKS = ("trace", "trace-coverage")
+
+#: Words of struct user_regs_struct, in order.
+_USER_REGS = (
+    "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss "
+    "fs_base gs_base ds es fs gs"
+).split()
+_NUMBER = {name: number for number, name in enumerate(_USER_REGS)}
+
+#: What push, pop, call and ret access although no operand says so: displacement from rsp.
+_STACK = {"push": -8, "call": -8, "pop": 0, "ret": 0}
+
+_LIBRARY = re.compile(r"_*(wmem|mem)(cpy|move|set|cmp|mpcpy)\w*|.*cfree|strlen\w*")
+
+
+class Undecodable(Exception):
+    """An instruction whose accesses registers alone do not tell."""
+
+
+def _operands(i: Instruction) -> list[str]:
+    found = []
+    for m in i.memory:
+        base, displacement = m.base, m.displacement
+        if base == "rip":
+            base, displacement = "", i.end + displacement
+        if m.segment in ("fs", "gs"):
+            if base and m.index:
+                raise Undecodable(str(i))
+            base, index, scale = f"{m.segment}_base", base or m.index, m.scale
+        else:
+            index, scale = m.index, m.scale
+        if (base and base not in _NUMBER) or (index and index not in _NUMBER):
+            raise Undecodable(f"{i} at {i.address:#x}")
+        found.append(f"{_NUMBER.get(base, -1)} {_NUMBER.get(index, -1)} {scale} {displacement}")
+    stack = _STACK.get(i.mnemonic.split()[-1])
+    if stack is not None:
+        found.append(f"{_NUMBER['rsp']} -1 1 {stack}")
+    if i.mnemonic == "leave":
+        found.append(f"{_NUMBER['rbp']} -1 1 0")
+    return found
+
+
+def _is_padding(i: Instruction) -> bool:
+    return i.mnemonic.split()[-1] in ("nop", "int3") or i.encoding == b"\x66\x90"
+
+
+def _lines(function: Function) -> Iterator[str]:
+    yield f"F {function.name} {function.address:x} {function.size:x}"
+    for i in function.instructions:
+        operands = _operands(i)
+        yield " ".join(
+            [f"I {i.address:x} {int(_is_padding(i))} {len(operands)}", *operands]
+        )
+
+
+def decode(program: Path, symbols: list[str]) -> Path:
+    """Write the table of decode.h for everything that the symbols may run in a static program."""
+    image = Image(program)
+    functions: dict[int, Function] = {}
+    for symbol in symbols:
+        if symbol in image.symbols:
+            functions |= {f.address: f for f in image.reached_from(symbol)[0]}
+    for name in image.symbols:
+        if _LIBRARY.fullmatch(name) and image.symbols[name][1]:
+            function = image.function(name)
+            functions.setdefault(function.address, function)
+    for address, data, name in image.code:
+        if name.startswith(".plt"):
+            functions[address] = image.region(name, address, len(data))
+    output = native.OUTPUT / "decode.txt"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    lines: list[str] = []
+    end = 0
+    for address in sorted(functions):
+        if address >= end:  # an alias or a part of the function before it is listed once
+            lines += _lines(functions[address])
+            end = functions[address].end
+    output.write_text("\n".join(lines) + "\n")
+    return output
+
+
+@cache
+def program() -> Path:
+    return native.harness_program("trace.c", "trace.S", "decode.c")
+
+
+@cache
+def targets() -> dict[str, str]:
+    """Every function of every row -> "runnable", or why it is not."""
+    listing = subprocess.run(
+        [program(), "/dev/null", "--list"], capture_output=True, text=True, check=True
+    )
+    words = [line.split(None, 2) for line in listing.stdout.splitlines()]
+    return {w[1]: w[2] for w in words if w[0] == "target"}
+
+
+LEAKS = ("leak_early_exit", "leak_jump", "leak_table_expand_key", "leak_table_ecb_encrypt")
+
+
+@cache
+def decode_table() -> Path:
+    symbols = [target.split("@")[0] for target in targets()]
+    return decode(program(), [*symbols, *LEAKS])
+
+
+def _run(part: int, parts: int, options: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    command = [program(), decode_table(), "--part", f"{part}/{parts}", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def cells(*options: str) -> Iterator[Cell]:
+    """The cells of the single-step check, by as many tracers as there are processors."""
+    parts = os.cpu_count() or 1
+    decode_table()
+    counts: list[tuple[str, int, int, int, int]] = []
+    with ThreadPoolExecutor(parts) as pool:
+        seen: set[tuple[str, str]] = set()
+        for done in pool.map(_run, range(parts), [parts] * parts, [options] * parts):
+            if done.returncode not in (0, 1):
+                yield Cell("tracer", "trace", FAIL, f"status {done.returncode}: {done.stderr[-300:]}")
+            for cell in parse_lines(done.stdout):
+                if (cell.symbol, cell.check) not in seen:  # each part shows the leaks
+                    seen.add((cell.symbol, cell.check))
+                    yield cell
+            counts += _counts(done.stdout)
+    _write_counts(counts)
+
+
+def _counts(text: str) -> Iterator[tuple[str, int, int, int, int]]:
+    for line in text.splitlines():
+        word = line.split()
+        if word and word[0] == "count" and not word[1].startswith("leak"):
+            yield word[1], int(word[2]), int(word[3]), int(word[4]), int(word[5])
+
+
+def _write_counts(counts: list[tuple[str, int, int, int, int]]) -> None:
+    """build/proof/instruction_counts.json: how many instructions each call took."""
+    table: dict[str, list[dict[str, int]]] = {}
+    for symbol, n, aad, key, instructions in counts:
+        table.setdefault(symbol, []).append(
+            {"n": n, "aad": aad, "key": key, "instructions": instructions}
+        )
+    (native.OUTPUT / "instruction_counts.json").write_text(json.dumps(table, indent=1) + "\n")
