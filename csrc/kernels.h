@@ -29,6 +29,12 @@
 #define FC_HIDDEN
 #endif
 
+#ifdef __cplusplus
+#define FC_ALIGNAS(n) alignas(n)
+#else
+#define FC_ALIGNAS(n) _Alignas(n)
+#endif
+
 /* ---- Hashes ------------------------------------------------------------------------------------ */
 
 /*
@@ -58,7 +64,7 @@ typedef int fc_timingsafe_memcmp_fn(const void *a, const void *b, size_t len);
  */
 #define FC_AES_SCHEDULE_BYTES 960
 struct fc_aes_key {
-  _Alignas(16) uint8_t schedule[FC_AES_SCHEDULE_BYTES];
+  FC_ALIGNAS(16) uint8_t schedule[FC_AES_SCHEDULE_BYTES];
   uint64_t rounds;
   uint64_t reserved;
 };
@@ -66,7 +72,7 @@ struct fc_aes_key {
 /* What a suite derives from H = AES_K(0) once per key: powers of H, or H in the form it likes best. */
 #define FC_GHASH_KEY_BYTES 1024
 struct fc_ghash_key {
-  _Alignas(16) uint8_t powers[FC_GHASH_KEY_BYTES];
+  FC_ALIGNAS(16) uint8_t powers[FC_GHASH_KEY_BYTES];
 };
 
 struct fc_gcm_key {

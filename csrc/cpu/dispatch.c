@@ -26,6 +26,7 @@ void fc_resolve(fc_features features, struct fc_table *table) {
 #define X(op) table->op = (fc_##op##_fn *)table->chosen[FC_OP_##op]->kernels[0].fn;
   FC_OPS(X)
 #undef X
+  if (table->chosen[FC_OP_aes] == NULL) return;
   const struct fc_kernel *suite = table->chosen[FC_OP_aes]->kernels;
 #define X(function) table->aes.function = (fc_aes_##function##_fn *)suite[FC_AES_##function].fn;
   FC_AES_FUNCTIONS(X)
@@ -69,6 +70,7 @@ static enum fc_seal_result fill(const char *setting, struct fc_seal_error *error
   }
   fc_resolve(features, &fc_sealed.table);
   for (size_t op = 0; op < FC_OP_COUNT; op++) {
+    if (fc_sealed.table.chosen[op] == NULL) continue;
     const char *failed = fc_self_test_row(fc_sealed.table.chosen[op]);
     if (failed != NULL) {
       strncpy(error->detail, failed, sizeof error->detail - 1);
@@ -83,10 +85,11 @@ enum fc_seal_result fc_seal(const char *setting, struct fc_seal_error *error) {
   /* Load first: once sealed, the word is read-only memory and even a failing compare-and-swap would
    * fault. */
   for (;;) {
-    int state = atomic_load_explicit(&fc_sealed.state, memory_order_acquire);
+    int state = __atomic_load_n(&fc_sealed.state, __ATOMIC_ACQUIRE);
     if (state == FC_SEALED) return FC_SEAL_OK;
     if (state == FC_EMPTY &&
-        atomic_compare_exchange_strong(&fc_sealed.state, &state, FC_FILLING)) {
+        __atomic_compare_exchange_n(&fc_sealed.state, &state, FC_FILLING, 0, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
       break;
     }
     yield_thread();
@@ -94,12 +97,12 @@ enum fc_seal_result fc_seal(const char *setting, struct fc_seal_error *error) {
   const enum fc_seal_result result = fill(setting, error);
   if (result != FC_SEAL_OK) {
     memset(&fc_sealed.table, 0, sizeof fc_sealed.table);
-    atomic_store_explicit(&fc_sealed.state, FC_EMPTY, memory_order_release);
+    __atomic_store_n(&fc_sealed.state, FC_EMPTY, __ATOMIC_RELEASE);
     return result;
   }
   /* The last stores: a page is sealed before it is read-only, since afterwards nothing can be said. */
   fc_sealed.read_only = 1;
-  atomic_store_explicit(&fc_sealed.state, FC_SEALED, memory_order_release);
+  __atomic_store_n(&fc_sealed.state, FC_SEALED, __ATOMIC_RELEASE);
   if (!make_read_only(&fc_sealed, sizeof fc_sealed)) fc_sealed.read_only = 0;
   return FC_SEAL_OK;
 }

@@ -6,8 +6,6 @@
 #ifndef FC_CPU_DISPATCH_H
 #define FC_CPU_DISPATCH_H
 
-#include <stdatomic.h>
-
 #include "kernels.h"
 
 struct fc_aes_suite {
@@ -39,9 +37,9 @@ FC_HIDDEN void fc_resolve(fc_features features, struct fc_table *table);
 enum fc_seal_state { FC_EMPTY, FC_FILLING, FC_SEALED };
 
 struct fc_page {
-  _Alignas(FC_PAGE_BYTES) struct fc_table table;
+  FC_ALIGNAS(FC_PAGE_BYTES) struct fc_table table;
   int read_only; /* the page is read-only memory */
-  _Atomic int state;
+  int state;     /* enum fc_seal_state, atomic */
 };
 
 /* Reached directly, RIP-relative; padded to whole pages by its alignment. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of the extension module. module.cpp is the pybind11 shell; each add_* puts one group of
+ * types and functions on it. They are plain heap types and METH_FASTCALL / METH_O functions, since
+ * pybind11's own dispatcher costs 30 to 200 ns a call and, without a GIL, takes a process-wide lock.
+ * All return false with an exception set on failure.
+ */
+#ifndef FC_PYTHON_BINDING_H
+#define FC_PYTHON_BINDING_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace fc {
+
+bool add_hashes(PyObject *module);
+bool add_compare(PyObject *module);
+
+/* Create the type of `spec`, give it its vectorcall constructor, and add it to the module. */
+bool add_type(PyObject *module, PyType_Spec *spec, vectorcallfunc construct);
+
+/* tp_new in terms of the vectorcall constructor, for sha256.__new__(sha256, ...) and its like. */
+PyObject *new_by_vectorcall(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+/* __reduce_ex__ and __reduce__ of everything that must not be pickled or copied by copyreg. */
+PyObject *refuse_pickling(PyObject *self, PyObject *);
+#define FC_REFUSE_PICKLING                                        \
+  {"__reduce_ex__", fc::refuse_pickling, METH_O, nullptr}, {      \
+    "__reduce__", fc::refuse_pickling, METH_NOARGS, nullptr       \
+  }
+
+}  // namespace fc
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hash types and their one-shot functions, with the behaviour of hashlib's objects. One template
+ * per algorithm, so that the calls of a short hash are all inlined.
+ */
+#include <cstdint>
+#include <cstring>
+
+#include "python/binding.h"
+#include "python/buffers.h"
+#include "python/hash_arguments.h"
+#include "python/object_lock.h"
+#include "python/thresholds.h"
+
+extern "C" {
+#include "ct/wipe.h"
+#include "hash/sha256.h"
+}
+
+namespace fc {
+namespace {
+
+struct Sha256 {
+  using Context = fc_sha256;
+  static constexpr const char *name = "sha256";
+  static constexpr const char *qualified_name = "fastcrypt.sha256";
+  static constexpr int digest_size = FC_SHA256_DIGEST_BYTES;
+  static constexpr int block_size = FC_SHA256_BLOCK_BYTES;
+  static void init(Context *c) { fc_sha256_init(c); }
+  static void update(Context *c, const uint8_t *p, size_t n) { fc_sha256_update(c, p, n); }
+  static void digest(const Context *c, uint8_t *out) { fc_sha256_digest(c, out); }
+  static void oneshot(const uint8_t *p, size_t n, uint8_t *out) { fc_sha256_oneshot(p, n, out); }
+};
+
+PyObject *hex_of(const uint8_t *bytes, Py_ssize_t size) {
+  static const char digits[] = "0123456789abcdef";
+  PyObject *text = PyUnicode_New(2 * size, 127);
+  if (text == nullptr) return nullptr;
+  Py_UCS1 *out = PyUnicode_1BYTE_DATA(text);
+  for (Py_ssize_t i = 0; i < size; i++) {
+    out[2 * i] = static_cast<Py_UCS1>(digits[bytes[i] >> 4]);
+    out[2 * i + 1] = static_cast<Py_UCS1>(digits[bytes[i] & 15]);
+  }
+  return text;
+}
+
+template <class Algorithm>
+struct Hash {
+  struct Object {
+    PyObject_HEAD
+    ObjectLock lock;
+    typename Algorithm::Context context;
+  };
+
+  static Object *cast(PyObject *self) { return reinterpret_cast<Object *>(self); }
+
+  static Object *allocate(PyTypeObject *type) {
+    Object *self = PyObject_New(Object, type);
+    if (self != nullptr) self->lock.init();
+    return self;
+  }
+
+  /* tp_free, with tp_dealloc left to CPython: runs for every object, half-built ones included. */
+  static void wipe_and_free(void *memory) {
+    Object *self = static_cast<Object *>(memory);
+    self->lock.destroy();
+    fc_wipe(&self->context, sizeof self->context);
+    PyObject_Free(self);
+  }
+
+  static PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames) {
+    PyObject *data = nullptr;
+    const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (kwnames == nullptr && nargs <= 1) {
+      if (nargs == 1) data = args[0];
+    } else if (!parse_hash_arguments(Algorithm::name, args, nargs, kwnames, &data)) {
+      return nullptr;
+    }
+    Input input;
+    if (data != nullptr && !input.open_hashable(data)) return nullptr;
+    Object *self = allocate(reinterpret_cast<PyTypeObject *>(type));
+    if (self == nullptr) return nullptr;
+    Algorithm::init(&self->context);
+    /* Nobody else has seen the object: no lock. */
+    absorb(&self->context, input);
+    return reinterpret_cast<PyObject *>(self);
+  }
+
+  static void absorb(typename Algorithm::Context *context, const Input &input) {
+    const size_t size = static_cast<size_t>(input.size());
+    if (input.size() >= FC_HASH_DETACH_BYTES) {
+      Py_BEGIN_ALLOW_THREADS
+      Algorithm::update(context, input.data(), size);
+      Py_END_ALLOW_THREADS
+    } else {
+      Algorithm::update(context, input.data(), size);
+    }
+  }
+
+  static PyObject *update(PyObject *object, PyObject *data) {
+    Object *self = cast(object);
+    Input input;
+    if (!input.open_hashable(data)) return nullptr;
+    if (input.size() >= FC_HASH_DETACH_BYTES && self->lock.prepare()) {
+      self->lock.acquire();
+      absorb(&self->context, input);
+      self->lock.release();
+    } else {
+      ShortHold hold(self->lock);
+      Algorithm::update(&self->context, input.data(), static_cast<size_t>(input.size()));
+    }
+    Py_RETURN_NONE;
+  }
+
+  static void digest_into(PyObject *object, uint8_t *out) {
+    ShortHold hold(cast(object)->lock);
+    Algorithm::digest(&cast(object)->context, out);
+  }
+
+  static PyObject *digest(PyObject *object, PyObject *) {
+    PyObject *result = PyBytes_FromStringAndSize(nullptr, Algorithm::digest_size);
+    if (result != nullptr) {
+      digest_into(object, reinterpret_cast<uint8_t *>(PyBytes_AS_STRING(result)));
+    }
+    return result;
+  }
+
+  static PyObject *hexdigest(PyObject *object, PyObject *) {
+    uint8_t bytes[Algorithm::digest_size];
+    digest_into(object, bytes);
+    return hex_of(bytes, Algorithm::digest_size);
+  }
+
+  static PyObject *copy(PyObject *object, PyObject *) {
+    Object *twin = allocate(Py_TYPE(object));
+    if (twin == nullptr) return nullptr;
+    ShortHold hold(cast(object)->lock);
+    std::memcpy(&twin->context, &cast(object)->context, sizeof twin->context);
+    return reinterpret_cast<PyObject *>(twin);
+  }
+
+  static PyObject *repr(PyObject *object) {
+    return PyUnicode_FromFormat("<%s fastcrypt.HASH object @ %p>", Algorithm::name,
+                                static_cast<void *>(object));
+  }
+
+  static PyObject *get_name(PyObject *, void *) { return PyUnicode_FromString(Algorithm::name); }
+  static PyObject *get_digest_size(PyObject *, void *) {
+    return PyLong_FromLong(Algorithm::digest_size);
+  }
+  static PyObject *get_block_size(PyObject *, void *) {
+    return PyLong_FromLong(Algorithm::block_size);
+  }
+
+  static PyObject *oneshot(PyObject *, PyObject *data) {
+    PyObject *result = PyBytes_FromStringAndSize(nullptr, Algorithm::digest_size);
+    if (result == nullptr) return nullptr;
+    if (!oneshot_into(data, reinterpret_cast<uint8_t *>(PyBytes_AS_STRING(result)))) {
+      Py_DECREF(result);
+      return nullptr;
+    }
+    return result;
+  }
+
+  static PyObject *oneshot_hex(PyObject *, PyObject *data) {
+    uint8_t bytes[Algorithm::digest_size];
+    return oneshot_into(data, bytes) ? hex_of(bytes, Algorithm::digest_size) : nullptr;
+  }
+
+  static bool oneshot_into(PyObject *data, uint8_t *out) {
+    Input input;
+    if (!input.open_hashable(data)) return false;
+    const size_t size = static_cast<size_t>(input.size());
+    if (input.size() >= FC_HASH_DETACH_BYTES) {
+      Py_BEGIN_ALLOW_THREADS
+      Algorithm::oneshot(input.data(), size, out);
+      Py_END_ALLOW_THREADS
+    } else {
+      Algorithm::oneshot(input.data(), size, out);
+    }
+    return true;
+  }
+
+  static bool add(PyObject *module, const char *doc, PyMethodDef *functions) {
+    static PyMethodDef methods[] = {
+        {"update", update, METH_O,
+         "update($self, data, /)\n--\n\nAppend data (any contiguous buffer) to the message."},
+        {"digest", digest, METH_NOARGS,
+         "digest($self, /)\n--\n\nThe digest of the message so far, as bytes."},
+        {"hexdigest", hexdigest, METH_NOARGS,
+         "hexdigest($self, /)\n--\n\nThe digest of the message so far, in lower-case hexadecimal."},
+        {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nAn independent object in the same state."},
+        FC_REFUSE_PICKLING,
+        {nullptr, nullptr, 0, nullptr}};
+    static PyGetSetDef attributes[] = {
+        {"name", get_name, nullptr, "Name of the algorithm.", nullptr},
+        {"digest_size", get_digest_size, nullptr, "Bytes in the digest.", nullptr},
+        {"block_size", get_block_size, nullptr, "Bytes in a block of the algorithm.", nullptr},
+        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
+                           {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
+                           {Py_tp_free, reinterpret_cast<void *>(wipe_and_free)},
+                           {Py_tp_repr, reinterpret_cast<void *>(repr)},
+                           {Py_tp_methods, methods},
+                           {Py_tp_getset, attributes},
+                           {0, nullptr}};
+    PyType_Spec spec = {Algorithm::qualified_name, sizeof(Object), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+    return add_type(module, &spec, construct) && PyModule_AddFunctions(module, functions) == 0;
+  }
+};
+
+}  // namespace
+
+bool add_hashes(PyObject *module) {
+  static PyMethodDef sha256_functions[] = {
+      {"sha256_digest", Hash<Sha256>::oneshot, METH_O,
+       "sha256_digest($module, data, /)\n--\n\n"
+       "SHA-256 (FIPS 180-4) of data, any contiguous buffer, as 32 bytes."},
+      {"sha256_hexdigest", Hash<Sha256>::oneshot_hex, METH_O,
+       "sha256_hexdigest($module, data, /)\n--\n\n"
+       "SHA-256 (FIPS 180-4) of data, any contiguous buffer, as 64 hexadecimal digits."},
+      {nullptr, nullptr, 0, nullptr}};
+  return Hash<Sha256>::add(
+             module,
+             "sha256(data=b'', *, usedforsecurity=True)\n--\n\n"
+             "SHA-256 (FIPS 180-4) as a hash object in the shape of hashlib's.\n\n"
+             "data is any contiguous buffer; `string=` is accepted for it too. Raises TypeError for\n"
+             "str and for objects that are no buffers, and lets the exporter's exception through for\n"
+             "memory that is not contiguous. Safe to share between threads: updates happen whole, in\n"
+             "some order. The state is wiped when the object dies.",
+             sha256_functions) &&
+         PyModule_AddIntConstant(module, "_GIL_MINSIZE", FC_HASH_DETACH_BYTES) == 0;
+}
+
+}  // namespace fc

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From which size on an operation releases the GIL (detaches the thread). Releasing and taking it
+ * back costs about 50 ns without contention and a hand-over of up to the switch interval with it,
+ * so the work has to be worth some microseconds. Measured by bench/gil_threshold.py.
+ */
+#ifndef FC_PYTHON_THRESHOLDS_H
+#define FC_PYTHON_THRESHOLDS_H
+
+/* Hashing: 8 KiB are 4 us with SHA-NI. hashlib's 2047 loses single-thread time at 4 KiB. */
+constexpr Py_ssize_t FC_HASH_DETACH_BYTES = 8192;
+
+/* Compare: 128 KiB are 3 to 10 us. */
+constexpr Py_ssize_t FC_COMPARE_DETACH_BYTES = 131072;
+
+#endif

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pyproject.toml cannot say: assembly sources, one probe per kernel, flags per file."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pybind11
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import kernel_sources as ks
+
+BINDING_SOURCES = sorted(str(p.relative_to(ks.ROOT)) for p in (ks.ROOT / "csrc/python").glob("*.cpp"))
+ALGORITHM_SOURCES = sorted(
+    str(p.relative_to(ks.ROOT)) for d in ("hash", "aes") for p in (ks.ROOT / "csrc" / d).glob("*.c")
+)
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow"]
+HARDENING = ["-fstack-protector-strong", "-fcf-protection=full"]
+SYSTEM_INCLUDES = ["-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include")]
+LINUX = sys.platform.startswith("linux")
+
+
+def target_arch() -> str:
+    """The machine we compile for: _PYTHON_HOST_PLATFORM (a cross build) or ARCHFLAGS overrule ours."""
+    host = os.environ.get("_PYTHON_HOST_PLATFORM") or os.environ.get("ARCHFLAGS") or platform.machine()
+    machine = host.lower()
+    is_64_bit = sys.maxsize > 2**32
+    if ("x86_64" in machine or "amd64" in machine) and "arm64" not in machine and is_64_bit:
+        return "x86_64"
+    return "other"
+
+
+class BuildExt(build_ext):
+    """Compile each file with its own flags, and leave out the kernels that do not assemble."""
+
+    def build_extensions(self) -> None:
+        self.require_compiler()
+        compiler = self.compiler
+        compiler.src_extensions.append(".S")
+        compiler.compiler_so = self.without_tuning(compiler.compiler_so)
+        compiler.compiler_so_cxx = self.without_tuning(getattr(compiler, "compiler_so_cxx", compiler.compiler_so))
+        arch = target_arch()
+        self.flags_by_file: dict[str, list[str]] = {}
+        for ext in self.extensions:
+            self.configure(ext, arch)
+        original = compiler._compile
+
+        def compile_one(obj, src, ext, cc_args, extra_postargs, pp_opts):  # type: ignore[no-untyped-def]
+            flags = self.flags_for(src) + list(extra_postargs or [])
+            self.flags_by_file[src] = flags
+            original(obj, src, ext, cc_args, flags, pp_opts)
+
+        compiler._compile = compile_one
+        super().build_extensions()
+
+    def require_compiler(self) -> None:
+        command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
+        if shutil.which(command) is None:
+            sys.exit(
+                f"fastcrypt: no C compiler found (looked for '{command}'). Install one "
+                "(Debian: apt-get install build-essential python3-dev), or use a wheel for your platform."
+            )
+
+    @staticmethod
+    def without_tuning(command: list[str]) -> list[str]:
+        """Drop -march and its kin: a baseline file must run on a baseline CPU."""
+        dropped = [flag for flag in command if flag.startswith(("-march", "-mtune", "-mcpu", "-mavx", "-msse"))]
+        if dropped:
+            print(f"fastcrypt: ignoring {' '.join(dropped)}: every file is built for the baseline CPU")
+        return [flag for flag in command if flag not in dropped]
+
+    def assembles(self, source: str) -> bool:
+        """The probe: does this toolchain assemble the kernel?"""
+        objects = Path(self.build_temp) / "probe"
+        objects.mkdir(parents=True, exist_ok=True)
+        command = [*self.compiler.compiler_so, "-Iasm", "-Icsrc", "-c", source, "-o", str(objects / "probe.o")]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ks.ROOT)
+        if result.returncode != 0:
+            lines = result.stderr.strip().splitlines() or ["no message"]
+            print(f"fastcrypt: without {Path(source).stem}: the toolchain cannot assemble it ({lines[-1]})")
+        return result.returncode == 0
+
+    def configure(self, ext: Extension, arch: str) -> None:
+        assembly = {macro: src for macro, src in ks.asm_sources(arch).items() if self.assembles(src)}
+        macros = [*assembly, *ks.portable_macros(arch)]
+        ext.sources = [
+            *BINDING_SOURCES,
+            *ks.CORE_SOURCES,
+            *ALGORITHM_SOURCES,
+            *ks.portable_sources(),
+            *assembly.values(),
+        ]
+        ext.define_macros += [(macro, "1") for macro in macros]
+        self.module_macros = [
+            f"-DFC_BUILD_INFO={self.build_info(assembly)}",
+            f"-DFC_VERSION={json.dumps(self.distribution.get_version())}",
+        ]
+        ext.include_dirs += ks.INCLUDE_DIRS
+        ext.depends += [str(p) for d in ks.INCLUDE_DIRS for p in (ks.ROOT / d).rglob("*.[hd]*")]
+        if LINUX:
+            ext.extra_link_args += [
+                "-Wl,-z,relro,-z,now,-z,noexecstack",
+                "-Wl,--version-script=csrc/python/exports.map",
+                "-Wl,-Bsymbolic",
+                "-Wl,--fatal-warnings",
+            ]
+
+    def flags_for(self, source: str) -> list[str]:
+        if source.endswith(".S"):
+            return []
+        if source.endswith(".cpp"):
+            module = self.module_macros if source.endswith("module.cpp") else []
+            return ["-std=c++17", "-O2", "-fvisibility=hidden", *WARNINGS, *HARDENING, *SYSTEM_INCLUDES, *module]
+        optimise = ks.portable_flags(source) if source.startswith("csrc/portable") else ["-O2"]
+        return [*ks.C_FLAGS, *WARNINGS, *optimise]
+
+    def build_info(self, assembly: dict[str, str]) -> str:
+        """JSON for build_info(): compiler, and the flags of every file, as a C string literal."""
+        command = self.compiler.compiler_so[0]
+        version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+        info = {
+            "compiler": (version.stdout.splitlines() or [command])[0],
+            "common_flags": " ".join(self.compiler.compiler_so[1:]),
+            "flags": {src: " ".join(self.flags_for(src)) for src in [*ks.CORE_SOURCES, *ks.portable_sources()]},
+            "assembly": sorted(Path(src).stem for src in assembly.values()),
+        }
+        literal = json.dumps(json.dumps(info))
+        return literal
+
+
+setup(
+    ext_modules=[Extension("fastcrypt._core", sources=[], language="c++")],
+    cmdclass={"build_ext": BuildExt},
+)
