@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target sets itself up from nothing: .venv, the module, what the target needs from PyPI.
+#   make demo    install, hash this project's files, encrypt, compare, show what runs, quick bench
+#   make test    the tests
+#   make proof   every kernel by every check (needs Debian packages: valgrind; see CONTRIBUTING.md)
+#   make bench   the benchmark report
+#   make lint    ruff, mypy, stubtest
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+SOURCES := $(wildcard csrc/* csrc/*/* asm/* asm/*/*) setup.py kernel_sources.py pyproject.toml
+
+.PHONY: all demo test proof bench lint clean
+all: $(VENV)/.built
+
+# A venv without pip (Debian without python3-venv) is the usual first failure: say what to install.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "fastcrypt needs Python 3.11 or newer; set PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "cannot create $(VENV): on Debian, apt-get install python3-venv python3-dev"; exit 1; }
+	$(PY) -m pip install -q "setuptools>=77" "pybind11>=3.1" wheel
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.created $(SOURCES)
+	$(PY) -m pip install -q --no-build-isolation -e .
+	@touch $@
+
+# One stamp per extra.
+$(VENV)/.extra-%: $(VENV)/.built
+	$(PY) -m pip install -q --no-build-isolation -e ".[$*]"
+	@touch $@
+
+demo: $(VENV)/.extra-cli
+	$(PY) bench/demo.py
+
+test: $(VENV)/.extra-test
+	$(PY) -m pytest tests
+
+proof: $(VENV)/.extra-test
+	$(PY) -m tests.proof
+
+bench: $(VENV)/.extra-bench
+	$(PY) -m bench
+
+lint: $(VENV)/.extra-lint
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(PY) -m mypy.stubtest fastcrypt --ignore-missing-stub
+
+clean:
+	rm -rf build dist $(VENV) src/fastcrypt/*.so src/*.egg-info
