@@ -26,6 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 import kernel_sources  # noqa: E402
 
+kernel_sources.AES = True
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -156,13 +158,12 @@ def _portable(flavour: Flavour, asm_macros: list[str]) -> tuple[list[Path], list
     defined = _defined_symbols(objects)
     suffix = "_body" if entries else ""
     macros, missing = [], []
-    for macro in kernel_sources.portable_macros(ARCH):
-        op = macro.removeprefix("FC_HAVE_").removesuffix("_portable")
+    for op in [op for op, isa in kernel_sources.rows(ARCH) if isa == "portable"]:
         functions = portable_functions(op)
         absent = [f for f in functions if f + suffix not in defined]
         missing += [f + suffix for f in absent]
         if not absent:
-            macros.append(macro)
+            macros.append(f"FC_HAVE_{op}_portable")
     return objects, macros, missing
 
 
@@ -186,8 +187,10 @@ def build_core(flavour: Flavour) -> Core:
 
 
 def _support_sources() -> list[str]:
-    leaks = [p for p in sorted((NATIVE / "leaks").iterdir()) if p.suffix in (".c", ".S")]
-    return ["tests/native/harness.c", *[str(p.relative_to(ROOT)) for p in leaks]]
+    """What every program is linked with: the harness, the reference, the trampoline, what is planted."""
+    names = ["harness.c", "reference.c", "trampoline.c", "trampoline.S"]
+    planted = [p for d in ("leaks", "planted") for p in sorted((NATIVE / d).glob("*.[cS]"))]
+    return [str(p.relative_to(ROOT)) for p in [*(NATIVE / n for n in names), *planted]]
 
 
 def _program_sources(program: str) -> list[str]:

@@ -85,6 +85,13 @@ struct harness_target *harness_targets(const struct fc_row *rows, size_t row_cou
   return targets;
 }
 
+struct harness_target *harness_all_targets(size_t *count) {
+  if (harness_options.planted) {
+    return harness_targets(harness_planted_rows, harness_planted_row_count, count);
+  }
+  return harness_targets(fc_rows, fc_row_count, count);
+}
+
 const char *harness_not_runnable(const struct harness_target *target) {
   static char reason[128];
   if (target->kernel->fn == NULL) return "not built";
@@ -199,7 +206,7 @@ static int prepare_gcm(const struct harness_target *target, struct fc_gcm_key *k
 }
 
 /* The message's pointers lead to the operands after it: j0, aad, in, out, tag. */
-static void fill_message(struct harness_call *call, size_t k) {
+void harness_fill_message(struct harness_call *call, size_t k) {
   struct fc_gcm_message message;
   memset(&message, 0, sizeof message);
   message.j0 = call->at[k + 1];
@@ -230,7 +237,7 @@ static int fill_operand(struct harness_call *call, size_t k, harness_source_fn *
       source(context, "key", raw, call->sizes.key_len);
       return prepare_gcm(call->target, (void *)call->at[k], raw, call->sizes.key_len);
     case HARNESS_MESSAGE:
-      fill_message(call, k);
+      harness_fill_message(call, k);
       return 0;
   }
   return -1;
@@ -278,7 +285,7 @@ int harness_run(struct harness_call *call) {
 size_t harness_secret_ranges(const struct harness_call *call, size_t k,
                              struct harness_range ranges[2]) {
   const struct harness_operand *operand = &call->target->op->operands[k];
-  if (operand->secrecy != HARNESS_SECRET) return 0;
+  if (operand->secrecy == HARNESS_PUBLIC) return 0;
   ranges[0] = (struct harness_range){0, harness_size(call, k)};
   if (operand->kind != HARNESS_AES_KEY && operand->kind != HARNESS_GCM_KEY) return 1;
   ranges[0].len = FC_AES_SCHEDULE_BYTES; /* the number of rounds after it is public */
@@ -300,7 +307,7 @@ static int any_failed;
 
 static void list_targets(void) {
   size_t count;
-  struct harness_target *targets = harness_targets(fc_rows, fc_row_count, &count);
+  struct harness_target *targets = harness_all_targets(&count);
   for (size_t i = 0; i < count; i++) {
     const char *reason = harness_not_runnable(&targets[i]);
     if (harness_selected(&targets[i])) {
@@ -317,6 +324,8 @@ void harness_parse(int argc, char **argv) {
       harness_options.json = 1;
     } else if (strcmp(argv[i], "--quick") == 0) {
       harness_options.quick = 1;
+    } else if (strcmp(argv[i], "--planted") == 0) {
+      harness_options.planted = 1;
     } else if (strcmp(argv[i], "--list") == 0) {
       list = 1;
     } else if (strcmp(argv[i], "--row") == 0 && i + 1 < argc) {
@@ -324,7 +333,8 @@ void harness_parse(int argc, char **argv) {
     } else if (strcmp(argv[i], "--op") == 0 && i + 1 < argc) {
       harness_options.op = argv[++i];
     } else {
-      fprintf(stderr, "usage: %s [--row NAME] [--op OP] [--json] [--quick] [--list]\n", argv[0]);
+      fprintf(stderr, "usage: %s [--row NAME] [--op OP] [--json] [--quick] [--planted] [--list]\n",
+              argv[0]);
       exit(2);
     }
   }

@@ -28,7 +28,7 @@ enum harness_direction {
   HARNESS_IN,
   HARNESS_OUT,
 };
-enum harness_secrecy { HARNESS_NONE, HARNESS_PUBLIC, HARNESS_SECRET };
+enum harness_secrecy { HARNESS_NONE, HARNESS_PUBLIC, HARNESS_SECRET, HARNESS_CIPHERTEXT };
 enum harness_kind {
   HARNESS_RAW,
   HARNESS_AES_KEY,
@@ -92,6 +92,14 @@ struct harness_target *harness_targets(const struct fc_row *rows, size_t row_cou
 extern const struct fc_row harness_leak_rows[];
 extern const size_t harness_leak_row_count;
 
+/* Faulty kernels, one for each thing that a check must see (planted/). */
+extern const struct fc_row harness_planted_rows[];
+extern const size_t harness_planted_row_count;
+
+/* The targets that a program checks: those of fc_rows, or with --planted of harness_planted_rows.
+ */
+struct harness_target *harness_all_targets(size_t *count);
+
 /* NULL if this CPU can run the target, else why not: "not built", "this CPU lacks avx512f". */
 const char *harness_not_runnable(const struct harness_target *target);
 
@@ -127,6 +135,9 @@ harness_source_fn harness_constant;
  */
 int harness_fill(struct harness_call *call, harness_source_fn *source, void *context);
 
+/* Write the message of a call, operand k, from the places of the operands it points to. */
+void harness_fill_message(struct harness_call *call, size_t k);
+
 /* Set call->words from the operands' places. */
 void harness_set_words(struct harness_call *call);
 
@@ -136,7 +147,7 @@ uint64_t harness_invoke(fc_any_fn *fn, const uint64_t words[HARNESS_MAX_WORDS]);
 /* harness_invoke of the call's kernel; 0 if the op returns nothing, else its int. */
 int harness_run(struct harness_call *call);
 
-/* The secret parts of operand k: at most two ranges of it, as offset and length. */
+/* The parts of operand k that are secret or ciphertext: at most two ranges of it, as offset and length. */
 struct harness_range {
   size_t offset, len;
 };
@@ -151,13 +162,13 @@ void harness_place_plainly(struct harness_call *call);
 /* ---- The report --------------------------------------------------------------------------------
  */
 
-/* `prog [--row NAME] [--op OP] [--json] [--quick] [--list]`: NAME is an id, a symbol or a row's
- * name
+/* `prog [--row NAME] [--op OP] [--json] [--quick] [--planted] [--list]`: NAME is an id, a symbol or
+ * a row's name
  * ("sse2"); OP is "sha256_blocks", "aes" or "aes_ctr". --list prints `target <id> <runnable or why
  * not>` for each target and exits. */
 struct harness_options {
   const char *row, *op;
-  int json, quick;
+  int json, quick, planted;
 };
 extern struct harness_options harness_options;
 void harness_parse(int argc, char **argv);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entries of the C kernels: each row `portable` of kernels.def is reached through one of these,
+ * which calls the C body and then clears what C cannot: the registers and the stack that it used.
+ *
+ * Contract: kernels.h, every op with a row `portable`; the body is fc_<op>_portable_body
+ * Needs: nothing beyond the baseline (pxor and movaps are SSE2)
+ * Arguments: those of the op, untouched
+ * Registers: xmm0-15 and every caller-saved general register are cleared, rax only where the op
+ *   returns nothing. A body that the build made use AVX ends with vzeroupper, as compilers do.
+ * Secret: whatever the body left in registers and below its frame
+ * Public registers: rcx rdx rsi
+ *
+ * The entries are generated from kernels.def, so that a new C row needs nothing here. A row's stack is
+ * cleared to the depth that kernels.h allows; the ops below name a smaller one, since clearing costs
+ * a store for 16 bytes and a short message should not pay for 2048. The harness measures what the
+ * bodies use and fails if it is more than what is cleared (tests/native/abi.c). A multiple of 64.
+ */
+#include "fc_asm.h"
+
+#if !defined(__ELF__) || !defined(__LP64__)
+#error "written for the System V calling convention; elsewhere the C kernels have their names"
+#endif
+
+/* ---- What an op may say about itself: ~, value --------------------------------------------------- */
+
+#define FC_STACK_DEFAULT 2048
+#define FC_STACK_timingsafe_bcmp ~, 64
+#define FC_STACK_timingsafe_memcmp ~, 64
+#define FC_STACK_sha256_blocks ~, 256
+
+/* Ops that return an int. */
+#define FC_RETURNS_timingsafe_bcmp ~, 1
+#define FC_RETURNS_timingsafe_memcmp ~, 1
+
+/* ---- The entries --------------------------------------------------------------------------------- */
+
+#define STACK_BYTES %rcx
+#define STACK_END %rdx
+#define STACK_NEXT %rsi
+#define ZERO %xmm0
+
+.macro ENTRY name, stack, returns
+FC_TYPE(\name)
+.globl \name
+.hidden \name
+.p2align 5
+\name:
+  .cfi_startproc
+  endbr64
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call \name\()_body
+  .if !\returns
+  xorl %eax, %eax
+  .endif
+  movl $\stack, %ecx
+  jmp .Lclear
+  .cfi_endproc
+  FC_SIZE(\name)
+.endm
+
+/* Every entry ends here, its 8 bytes of alignment still on the stack. */
+  .text
+  FC_TYPE(fc_portable_clear)
+  .p2align 5
+fc_portable_clear:
+  .cfi_startproc
+  .cfi_adjust_cfa_offset 8
+.Lclear:
+  FC_CLEAR_XMM 0, 15
+  movq %rsp, STACK_END
+  .cfi_def_cfa_register STACK_END
+  subq STACK_BYTES, %rsp
+  movq %rsp, STACK_NEXT
+.Lclear_next:
+  movaps ZERO, (STACK_NEXT)
+  movaps ZERO, 16(STACK_NEXT)
+  movaps ZERO, 32(STACK_NEXT)
+  movaps ZERO, 48(STACK_NEXT)
+  addq $64, STACK_NEXT
+  cmpq STACK_END, STACK_NEXT
+  jne .Lclear_next
+  movq STACK_END, %rsp
+  .cfi_def_cfa_register %rsp
+  xorl %ecx, %ecx
+  xorl %edx, %edx
+  xorl %esi, %esi
+  xorl %edi, %edi
+  xorl %r8d, %r8d
+  xorl %r9d, %r9d
+  xorl %r10d, %r10d
+  xorl %r11d, %r11d
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  FC_SIZE(fc_portable_clear)
+
+/* FC_SECOND(FC_STACK_op, default, ~): the op's value where it has one, else the default. */
+#define FC_SECOND(a, b, ...) b
+#define FC_SECOND_OF(...) FC_SECOND(__VA_ARGS__)
+#define FC_STACK(op) FC_SECOND_OF(FC_STACK_##op, FC_STACK_DEFAULT, ~)
+#define FC_RETURNS(op) FC_SECOND_OF(FC_RETURNS_##op, 0, ~)
+
+/* FC_IF_PORTABLE(isa, x): x if isa is `portable`, else nothing. */
+#define FC_ISA_portable ~, 1
+#define FC_IF_1(...) __VA_ARGS__
+#define FC_IF_0(...)
+#define FC_IF_PASTE(n, ...) FC_IF_##n(__VA_ARGS__)
+#define FC_IF(n, ...) FC_IF_PASTE(n, __VA_ARGS__)
+#define FC_IF_PORTABLE(isa, ...) FC_IF(FC_SECOND_OF(FC_ISA_##isa, 0, ~), __VA_ARGS__)
+
+#define FC_KERNEL(op, isa, features) \
+  FC_IF_PORTABLE(isa, ENTRY fc_##op##_##isa, FC_STACK(op), FC_RETURNS(op);)
+#define FC_AES_SUITE(isa, layout, features, functions) FC_IF_PORTABLE(isa, functions)
+#define FN(function, isa) ENTRY fc_aes_##function##_##isa, FC_STACK(aes_##function), 0;
+
+#include "../../csrc/kernels.def"
