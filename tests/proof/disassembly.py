@@ -13,6 +13,7 @@ import capstone  # type: ignore[import-untyped]
 from capstone import x86_const as x86
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
+ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ("CF", "ZF", "SF", "OF", "PF")
 GPRS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp") + tuple(
     f"r{n}" for n in range(8, 16)
@@ -199,6 +200,10 @@ class Instruction:
             return None
         operand = self._decoded.operands[0]
         return int(operand.imm) if operand.type == x86.X86_OP_IMM else None
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(self._decoded.group_name(g) for g in self._decoded.groups)
 
     @cached_property
     def is_vex(self) -> bool:

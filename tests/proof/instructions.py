@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the disassembly of every kernel shows: mnemonics, branches and addresses.
+
+mnemonics   every instruction is on the reviewed list (mnemonics.py)
+branches    each conditional jump tests flags that were set from registers which the head of the .S
+            declares public, or from fields that csrc/kernels.h calls public
+addresses   every address is made of such registers only
+public-registers
+            the declared registers really hold public values: whatever writes one reads only public
+            registers, constants and public fields
+isa         every instruction is one that the row's features include
+
+Branches, addresses and public registers together are a proof, for assembly, that no secret reaches a branch or an address. C has no
+declared registers: there the mnemonics are checked, and the traces and ctgrind cover the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from . import isa, module, traces
+from .disassembly import Function, Image, Instruction, Memory, whole
+from .heads import head_of
+from .mnemonics import why_refused
+from .result import FAIL, PASS, UNDECIDABLE, Cell, verdict
+
+CHECKS = ("mnemonics", "branches", "addresses", "public-registers", "isa")
+
+#: Library functions that a C kernel may call, and why.
+LIBRARY_CALLS = {
+    "memcpy": "copies public lengths; the traces step through it",
+    "memset": "as memcpy",
+}
+
+#: Offset of fc_aes_key.rounds, the one public field in memory that is otherwise secret.
+ROUNDS = 960
+#: Fields of fc_gcm_message: all public.
+MESSAGE_FIELDS = range(0, 56, 8)
+#: The argument registers that point to public memory, per op: the counter, the message.
+PUBLIC_POINTERS = {
+    "fc_aes_ctr_": "rsi",
+    "fc_aes_gcm_encrypt_": "rsi",
+    "fc_aes_gcm_decrypt_": "rsi",
+    "fc_aes_gcm_seal_": "rsi",
+    "fc_aes_gcm_open_": "rsi",
+}
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A function as one kernel runs it, and what is public in it."""
+
+    kernel: str
+    function: Function
+    public: frozenset[str]
+
+    def problem(self, i: Instruction, text: str) -> str:
+        return f"{i} at {self.function.where(i.address)}: {text}"
+
+    def is_public(self, register: str) -> bool:
+        return register in self.public or register == "rsp"
+
+    def public_pointers(self) -> frozenset[str]:
+        """Registers that point to public memory: the argument, and copies of it."""
+        entry = [r for prefix, r in PUBLIC_POINTERS.items() if self.kernel.startswith(prefix)]
+        pointers = set(entry)
+        for _ in range(2):
+            for i in self.function.instructions:
+                if i.mnemonic == "mov" and not i.memory and i.reads & pointers:
+                    pointers |= i.writes
+        return frozenset(pointers)
+
+    def is_public_memory(self, m: Memory) -> bool:
+        """Whether kernels.h calls what lies there public."""
+        if m.base == "rip":
+            return True  # a constant: kernels have no variables, see tests/test_binary.py
+        if m.index:
+            return False
+        if m.displacement == ROUNDS and "aes" in self.kernel:
+            return True
+        return whole(m.base) in self.public_pointers() and m.displacement in MESSAGE_FIELDS
+
+    def is_public_slot(self, m: Memory) -> bool:
+        """A place on the stack where only public registers are stored."""
+        if m.base != "rsp" or m.index:
+            return False
+        stores = [
+            i
+            for i in self.function.instructions
+            for s in i.memory
+            if s.is_written and s.base == "rsp" and s.displacement == m.displacement
+        ]
+        return bool(stores) and all(all(map(self.is_public, s.reads)) for s in stores)
+
+    def secret_inputs(self, i: Instruction) -> list[str]:
+        """What `i` computes with that is not known to be public."""
+        found = [r for r in sorted(i.reads) if not self.is_public(r)]
+        for m in i.memory:
+            if m.is_read and not self.is_public_memory(m) and not self.is_public_slot(m):
+                found.append("memory")
+        return found
+
+    def flag_setters(self, i: Instruction, flags: frozenset[str]) -> Iterator[Instruction | None]:
+        """The instructions whose flags `i` may see; None where they come from outside."""
+        waiting = [(i, flags)]
+        seen: set[tuple[int, frozenset[str]]] = set()
+        while waiting:
+            at, wanted = waiting.pop()
+            before = self.function.predecessors[at.address]
+            if not before or at.address == self.function.address:
+                yield None
+            for p in before:
+                if (p.address, wanted) in seen:
+                    continue
+                seen.add((p.address, wanted))
+                if p.is_call:
+                    yield None
+                    continue
+                if p.flags_written & wanted:
+                    yield p
+                if wanted - p.flags_written:
+                    waiting.append((p, wanted - p.flags_written))
+
+    def secret_flags(self, i: Instruction, depth: int = 0) -> list[str]:
+        """Why the flags that `i` reads may depend on a secret."""
+        found = []
+        for setter in self.flag_setters(i, i.flags_read):
+            if setter is None:
+                found.append("flags from before the function or from a call")
+                continue
+            secrets = self.secret_inputs(setter)
+            if secrets:
+                where = self.function.where(setter.address)
+                found.append(f"flags of {setter} ({where}), which reads {', '.join(secrets)}")
+            if setter.flags_read and depth < 4:
+                found += self.secret_flags(setter, depth + 1)
+        return found
+
+
+def mnemonic_problems(routine: Routine) -> Iterator[str]:
+    for i in routine.function.instructions:
+        reason = why_refused(i.mnemonic)
+        if reason is not None:
+            yield routine.problem(i, reason)
+        if any(m.index.startswith(("xmm", "ymm", "zmm")) for m in i.memory):
+            yield routine.problem(i, "addresses from a vector")
+
+
+def branch_problems(routine: Routine) -> Iterator[str]:
+    for i in routine.function.instructions:
+        if i.is_conditional:
+            for reason in routine.secret_flags(i):
+                yield routine.problem(i, reason)
+        elif (i.is_jump or i.is_call) and i.target is None:
+            yield routine.problem(i, "an indirect jump or call")
+
+
+def address_problems(routine: Routine) -> Iterator[str]:
+    for i in routine.function.instructions:
+        for m in i.memory:
+            for register in (m.base, m.index):
+                if register and register != "rip" and not routine.is_public(whole(register)):
+                    yield routine.problem(i, f"an address made of {register}")
+
+
+def public_problems(routine: Routine) -> Iterator[str]:
+    """Writes of a declared register with something else than public values."""
+    for i in routine.function.instructions:
+        written = {r for r in i.writes if r in routine.public}
+        if not written or i.mnemonic in ("pop", "push", "call", "ret"):
+            continue
+        name = ", ".join(sorted(written))
+        for source in routine.secret_inputs(i):
+            yield routine.problem(i, f"writes {name}, declared public, from {source}")
+        if i.flags_read:
+            for reason in routine.secret_flags(i):
+                yield routine.problem(i, f"writes {name}, declared public, by {reason}")
+
+
+Problems = Callable[[Routine], Iterator[str]]
+
+STATIC_CHECKS: tuple[tuple[str, Problems], ...] = (
+    ("branches", branch_problems),
+    ("addresses", address_problems),
+    ("public-registers", public_problems),
+)
+
+
+def _cell(symbol: str, check: str, routines: list[Routine], problems: Problems) -> Cell:
+    count = sum(len(r.function.instructions) for r in routines)
+    found = [p for routine in routines for p in problems(routine)]
+    return verdict(symbol, check, found, f"{count} instructions")
+
+
+def _routines(image: Image, symbol: str) -> tuple[list[Routine], list[Routine], list[str]]:
+    """The routines in assembly and in C that a kernel runs, and what cannot be followed."""
+    functions, library, unclear = image.reached_from(symbol)
+    problems = [f"calls {name}" for name in library if name not in LIBRARY_CALLS]
+    problems += [f"cannot follow {text}" for text in unclear]
+    assembly, c = [], []
+    for function in functions:
+        head = head_of(function.name)
+        if head is None:
+            c.append(Routine(symbol, function, frozenset()))
+        else:
+            assembly.append(Routine(symbol, function, head.public or frozenset()))
+    return assembly, c, problems
+
+
+def kernel_cells(image: Image, symbol: str) -> Iterator[Cell]:
+    """The checks of one kernel in this image."""
+    assembly, c, problems = _routines(image, symbol)
+    found = problems + [p for r in assembly + c for p in mnemonic_problems(r)]
+    count = sum(len(r.function.instructions) for r in assembly + c)
+    # C declares no registers: ctgrind and the traces cover its branches and addresses.
+    yield verdict(symbol, "mnemonics", found, f"{count} instructions" + (", C" if c else ""))
+    if c:
+        return
+    head = head_of(symbol)
+    for check, finder in STATIC_CHECKS:
+        if head is None or head.public is None:
+            yield Cell(symbol, check, FAIL, "no line 'Public registers:' in the head of the .S")
+        else:
+            yield _cell(symbol, check, assembly, finder)
+
+
+def isa_cell(image: Image, symbol: str, features: frozenset[str]) -> Cell:
+    functions, _, _ = image.reached_from(symbol)
+    found = [problem for f in functions for problem in isa.beyond(f, features)]
+    return verdict(symbol, "isa", found, ", ".join(sorted(features)) or "baseline")
+
+
+def cells() -> Iterator[Cell]:
+    """The checks of every kernel of the shipped module; one that is not built is said to be so."""
+    image = module.image()
+    yield from leak_cells()
+    for symbol in module.symbols():
+        if symbol in image.symbols:
+            yield from kernel_cells(image, symbol)
+            yield isa_cell(image, symbol, module.features_of(symbol))
+        else:
+            for check in CHECKS:
+                yield Cell(symbol, check, UNDECIDABLE, "not built")
+
+
+def leak_cells() -> Iterator[Cell]:
+    """The planted jump on a secret must fail before any verdict counts."""
+    image = Image(traces.program())
+    found = [c for c in kernel_cells(image, "leak_jump") if c.check == "branches" and c.status == FAIL]
+    status = PASS if found else FAIL
+    detail = found[0].detail if found else "the planted jump on a secret was not seen"
+    yield Cell("leak_jump", "branches-catches", status, detail)
