@@ -12,8 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 INCLUDE_DIRS = ("csrc", "asm")
 
-AES = (ROOT / "csrc/portable/aes_gcm.c").exists()
-
 #: The algorithms above the kernels, and the kernels' table; compiled on every machine.
 CORE_SOURCES = (
     "csrc/kernels.c",
@@ -46,15 +44,15 @@ def asm_sources(arch: str) -> dict[str, str]:
     """Macro to define -> assembly file, for each row that has one. A suite may have none of its own."""
     files = {f"FC_HAVE_{op}_{isa}": f"asm/{arch}/{op}_{isa}.S" for op, isa in rows(arch)}
     files["FC_HAVE_portable_entries"] = f"asm/{arch}/portable_entries.S"
-    return {macro: name for macro, name in files.items() if (ROOT / name).exists() and (AES or not re.search("aes_|entries", name))}
+    return {macro: name for macro, name in files.items() if (ROOT / name).exists()}
 
 
 def portable_sources() -> list[str]:
-    return sorted(str(p.relative_to(ROOT)) for p in (ROOT / "csrc/portable").glob("*.c") if AES or "aes" not in p.name)
+    return sorted(str(p.relative_to(ROOT)) for p in (ROOT / "csrc/portable").glob("*.c"))
 
 
 def portable_macros(arch: str) -> list[str]:
-    return [f"FC_HAVE_{op}_{isa}" for op, isa in rows(arch) if isa == "portable" and (AES or op != "aes")]
+    return [f"FC_HAVE_{op}_{isa}" for op, isa in rows(arch) if isa == "portable"]
 
 
 def portable_flags(source: str) -> list[str]:

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "cpu/detect.h"
+#include "ct/wipe.h"
 #include "kernels.h"
 }
 
@@ -88,6 +89,146 @@ py::object call_timingsafe_memcmp(fc_timingsafe_memcmp_fn *fn, const py::args &a
   return call_compare(fn, args);
 }
 
+/* ---- AES --------------------------------------------------------------------------------------- */
+
+/* The functions of one suite, and a key expanded by it. */
+class Suite {
+ public:
+  Suite(const fc_row &row, const py::handle &key_bytes) : row_(row) {
+    Operand key(key_bytes, false);
+    if (key.size() != 16 && key.size() != 24 && key.size() != 32) {
+      bad_size("key", "16, 24 or 32", key.size());
+    }
+    get<fc_aes_expand_key_fn>(FC_AES_expand_key)(&key_.aes, key.data(), key.size());
+    uint8_t h[16] = {0};
+    get<fc_aes_ecb_encrypt_fn>(FC_AES_ecb_encrypt)(&key_.aes, h, h, 1);
+    get<fc_aes_ghash_key_fn>(FC_AES_ghash_key)(&key_.ghash, h);
+  }
+  ~Suite() { fc_wipe(&key_, sizeof key_); }
+
+  template <class Function>
+  Function *get(fc_aes_function function) const {
+    return reinterpret_cast<Function *>(row_.kernels[function].fn);
+  }
+
+  const fc_gcm_key *key() const { return &key_; }
+
+ private:
+  const fc_row &row_;
+  fc_gcm_key key_;
+};
+
+py::bytes as_bytes(const void *data, size_t size) {
+  return py::bytes(static_cast<const char *>(data), size);
+}
+
+/* (key, data, out): whole blocks. */
+py::object call_ecb(const Suite &suite, fc_aes_function function, const py::args &args) {
+  require_args(args, 3);
+  Operand data(args[1], false), out(args[2], true);
+  require_multiple("data", data, 16);
+  require_size("out", out, data.size());
+  suite.get<fc_aes_ecb_encrypt_fn>(function)(&suite.key()->aes, data.data(), out.data(),
+                                             data.size() / 16);
+  return py::none();
+}
+
+/* (key, iv, data, out): iv is writable and advances. */
+py::object call_cbc(const Suite &suite, fc_aes_function function, const py::args &args) {
+  require_args(args, 4);
+  Operand iv(args[1], true), data(args[2], false), out(args[3], true);
+  require_size("iv", iv, 16);
+  require_multiple("data", data, 16);
+  require_size("out", out, data.size());
+  suite.get<fc_aes_cbc_encrypt_fn>(function)(&suite.key()->aes, iv.data(), data.data(), out.data(),
+                                             data.size() / 16);
+  return py::none();
+}
+
+/* (key, counter, data, out): counter is writable and advances. */
+py::object call_ctr(const Suite &suite, const py::args &args) {
+  require_args(args, 4);
+  Operand counter(args[1], true), data(args[2], false), out(args[3], true);
+  require_size("counter", counter, 16);
+  require_size("out", out, data.size());
+  suite.get<fc_aes_ctr_fn>(FC_AES_ctr)(&suite.key()->aes, counter.data(), data.data(), out.data(),
+                                       data.size());
+  return py::none();
+}
+
+/* (key, y, data): y is writable and advances; H is the key's own. */
+py::object call_ghash(const Suite &suite, const py::args &args) {
+  require_args(args, 3);
+  Operand y(args[1], true), data(args[2], false);
+  require_size("y", y, 16);
+  suite.get<fc_aes_ghash_fn>(FC_AES_ghash)(&suite.key()->ghash, y.data(), data.data(), data.size());
+  return py::none();
+}
+
+/* (key, counter, y, data, out): counter and y are writable and advance. */
+py::object call_gcm_middle(const Suite &suite, fc_aes_function function, const py::args &args) {
+  require_args(args, 5);
+  Operand counter(args[1], true), y(args[2], true), data(args[3], false), out(args[4], true);
+  require_size("counter", counter, 16);
+  require_size("y", y, 16);
+  require_size("out", out, data.size());
+  suite.get<fc_aes_gcm_encrypt_fn>(function)(suite.key(), counter.data(), y.data(), data.data(),
+                                             out.data(), data.size());
+  return py::none();
+}
+
+/* (key, j0, aad, data, out): returns the 16-byte tag. */
+py::object call_gcm_message(const Suite &suite, fc_aes_function function, const py::args &args) {
+  require_args(args, 5);
+  Operand j0(args[1], false), aad(args[2], false), data(args[3], false), out(args[4], true);
+  require_size("j0", j0, 16);
+  require_size("out", out, data.size());
+  uint8_t tag[16];
+  const fc_gcm_message message = {j0.data(),  aad.data(),  aad.size(), data.data(),
+                                  out.data(), data.size(), tag};
+  suite.get<fc_aes_gcm_seal_fn>(function)(suite.key(), &message);
+  return as_bytes(tag, sizeof tag);
+}
+
+py::object call_aes(const fc_row &row, int function, const py::args &args) {
+  if (args.empty()) throw py::type_error("the functions of a suite take the key first");
+  const Suite suite(row, args[0]);
+  switch (static_cast<fc_aes_function>(function)) {
+    case FC_AES_expand_key:
+      require_args(args, 1);
+      return as_bytes(&suite.key()->aes, sizeof suite.key()->aes);
+    case FC_AES_ghash_key:
+      require_args(args, 1);
+      return as_bytes(&suite.key()->ghash, sizeof suite.key()->ghash);
+    case FC_AES_ecb_encrypt:
+    case FC_AES_ecb_decrypt:
+      return call_ecb(suite, static_cast<fc_aes_function>(function), args);
+    case FC_AES_cbc_encrypt:
+    case FC_AES_cbc_decrypt:
+      return call_cbc(suite, static_cast<fc_aes_function>(function), args);
+    case FC_AES_ctr:
+      return call_ctr(suite, args);
+    case FC_AES_ghash:
+      return call_ghash(suite, args);
+    case FC_AES_gcm_encrypt:
+    case FC_AES_gcm_decrypt:
+      return call_gcm_middle(suite, static_cast<fc_aes_function>(function), args);
+    case FC_AES_gcm_seal:
+    case FC_AES_gcm_open:
+      return call_gcm_message(suite, static_cast<fc_aes_function>(function), args);
+    default:
+      throw py::value_error("no adaptor for this function");
+  }
+}
+
+/* The function that "aes_ctr" names, or -1. */
+int aes_function_named(const std::string &op) {
+  for (int i = 0; i < FC_AES_FUNCTION_COUNT; i++) {
+    if (op == std::string("aes_") + fc_aes_function_names[i]) return i;
+  }
+  return -1;
+}
+
 /* ---- Which row --------------------------------------------------------------------------------- */
 
 const fc_row &runnable_row(const std::string &op, const std::string &name) {
@@ -104,6 +245,8 @@ const fc_row &runnable_row(const std::string &op, const std::string &name) {
 }
 
 py::object call_kernel(const std::string &op, const std::string &name, const py::args &args) {
+  const int function = aes_function_named(op);
+  if (function >= 0) return call_aes(runnable_row("aes", name), function, args);
   const fc_row &row = runnable_row(op, name);
   fc_any_fn *fn = row.kernels[0].fn;
   switch (row.op) {
@@ -113,7 +256,7 @@ py::object call_kernel(const std::string &op, const std::string &name, const py:
     FC_OPS(X)
 #undef X
     default:
-      throw py::value_error("no adaptor for " + op);
+      throw py::value_error("name a function of the suite, such as aes_ctr");
   }
 }
 
@@ -121,7 +264,9 @@ py::object call_kernel(const std::string &op, const std::string &name, const py:
 
 void add_call_kernel(py::module_ &module) {
   module.def("call_kernel", call_kernel, py::arg("op"), py::arg("name"),
-             "Run one row directly: call_kernel('sha256_blocks', 'shani', state, data).\n\n"
+             "Run one row directly: call_kernel('sha256_blocks', 'shani', state, data), or\n"
+             "call_kernel('aes_ctr', 'aesni', key, counter, data, out). Buffers that the kernel\n"
+             "updates must be writable.\n\n"
              "ValueError for a row that this CPU cannot run and for a buffer of the wrong size.");
 }
 

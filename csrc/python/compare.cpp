@@ -19,23 +19,13 @@ bool two_arguments(const char *name, Py_ssize_t nargs) {
 
 /* 0 or 1. Long compares let other threads run. */
 int bytes_differ(const void *a, const void *b, Py_ssize_t size) {
-  const size_t n = static_cast<size_t>(size);
-  if (size < FC_COMPARE_DETACH_BYTES) return FC_TABLE.timingsafe_bcmp(a, b, n);
-  int result;
-  Py_BEGIN_ALLOW_THREADS
-  result = FC_TABLE.timingsafe_bcmp(a, b, n);
-  Py_END_ALLOW_THREADS
-  return result;
+  DetachIf detached(size >= FC_COMPARE_DETACH_BYTES);
+  return FC_TABLE.timingsafe_bcmp(a, b, static_cast<size_t>(size));
 }
 
 int bytes_order(const void *a, const void *b, Py_ssize_t size) {
-  const size_t n = static_cast<size_t>(size);
-  if (size < FC_COMPARE_DETACH_BYTES) return FC_TABLE.timingsafe_memcmp(a, b, n);
-  int result;
-  Py_BEGIN_ALLOW_THREADS
-  result = FC_TABLE.timingsafe_memcmp(a, b, n);
-  Py_END_ALLOW_THREADS
-  return result;
+  DetachIf detached(size >= FC_COMPARE_DETACH_BYTES);
+  return FC_TABLE.timingsafe_memcmp(a, b, static_cast<size_t>(size));
 }
 
 /* Both operands as buffers. The wording for wrong kinds is hmac.compare_digest's. */

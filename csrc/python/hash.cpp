@@ -89,13 +89,8 @@ struct Hash {
 
   static void absorb(typename Algorithm::Context *context, const Input &input) {
     const size_t size = static_cast<size_t>(input.size());
-    if (input.size() >= FC_HASH_DETACH_BYTES) {
-      Py_BEGIN_ALLOW_THREADS
-      Algorithm::update(context, input.data(), size);
-      Py_END_ALLOW_THREADS
-    } else {
-      Algorithm::update(context, input.data(), size);
-    }
+    DetachIf detached(input.size() >= FC_HASH_DETACH_BYTES);
+    Algorithm::update(context, input.data(), size);
   }
 
   static PyObject *update(PyObject *object, PyObject *data) {
@@ -172,13 +167,8 @@ struct Hash {
     Input input;
     if (!input.open_hashable(data)) return false;
     const size_t size = static_cast<size_t>(input.size());
-    if (input.size() >= FC_HASH_DETACH_BYTES) {
-      Py_BEGIN_ALLOW_THREADS
-      Algorithm::oneshot(input.data(), size, out);
-      Py_END_ALLOW_THREADS
-    } else {
-      Algorithm::oneshot(input.data(), size, out);
-    }
+    DetachIf detached(input.size() >= FC_HASH_DETACH_BYTES);
+    Algorithm::oneshot(input.data(), size, out);
     return true;
   }
 

@@ -69,9 +69,7 @@ fc_features features_of(const py::iterable &names) {
 
 py::dict chosen_names(const fc_table &table) {
   py::dict names;
-  for (size_t op = 0; op < FC_OP_COUNT; op++) {
-    if (table.chosen[op] != nullptr) names[fc_op_names[op]] = table.chosen[op]->name;
-  }
+  for (size_t op = 0; op < FC_OP_COUNT; op++) names[fc_op_names[op]] = table.chosen[op]->name;
   return names;
 }
 
@@ -171,7 +169,8 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used(),
                 py::multiple_interpreters::per_interpreter_gil()) {
   fc::seal();
   module.attr("__version__") = FC_VERSION;
-  if (!fc::add_hashes(module.ptr()) || !fc::add_compare(module.ptr())) {
+  if (!fc::add_hashes(module.ptr()) || !fc::add_compare(module.ptr()) ||
+      !fc::add_aes(module.ptr()) || !fc::add_aes_gcm(module.ptr())) {
     throw py::error_already_set();
   }
   fc::add_cold_functions(module);

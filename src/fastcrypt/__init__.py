@@ -2,7 +2,12 @@
 """Hashing, AES and constant-time comparison on the best kernels of this CPU."""
 
 from ._core import (
+    AES,
+    AESGCM,
+    InvalidTag,
     __version__,
+    aes_decrypt,
+    aes_encrypt,
     build_info,
     compare_digest,
     cpu_features,
@@ -17,7 +22,12 @@ from ._core import (
 )
 
 __all__ = [
+    "AES",
+    "AESGCM",
+    "InvalidTag",
     "__version__",
+    "aes_decrypt",
+    "aes_encrypt",
     "build_info",
     "compare_digest",
     "cpu_features",

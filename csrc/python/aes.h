@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The modes of AES as Python operations on a key schedule; shared by class AES and aes_encrypt(). */
+#ifndef FC_PYTHON_AES_H
+#define FC_PYTHON_AES_H
+
+#include "python/buffers.h"
+
+extern "C" {
+#include "kernels.h"
+}
+
+namespace fc {
+
+enum class Direction { encrypt, decrypt };
+
+/* True for None, NULL (no padding) and "pkcs7" (*pkcs7 is set); else false with an exception. */
+bool parse_padding(PyObject *padding, bool *pkcs7);
+
+/* A key argument of 16, 24 or 32 bytes, or false with ValueError("<owner> key must be ..."). */
+bool open_key(Input *input, PyObject *object, const char *owner);
+
+/* Copy a 16-byte IV or counter block out of its argument. */
+bool copy_iv(PyObject *object, uint8_t iv[16]);
+
+/* Each returns a new bytes object, or with `out` the number of bytes written. */
+PyObject *run_ecb(const fc_aes_key *key, Direction direction, PyObject *data, bool pkcs7,
+                  PyObject *out);
+PyObject *run_cbc(const fc_aes_key *key, Direction direction, PyObject *iv, PyObject *data,
+                  bool pkcs7, PyObject *out);
+PyObject *run_ctr(const fc_aes_key *key, PyObject *iv, PyObject *data, uint64_t offset,
+                  PyObject *out);
+PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
+                  PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out,
+                  const char *out_role, PyObject *module);
+
+}  // namespace fc
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* class AESGCM and what GCM needs of aes_encrypt(). The key object is immutable, so it has no lock. */
+#include <cstring>
+
+#include "python/aes.h"
+#include "python/arguments.h"
+#include "python/binding.h"
+#include "python/destination.h"
+#include "python/thresholds.h"
+
+extern "C" {
+#include "aes/gcm.h"
+#include "cpu/dispatch.h"
+}
+
+namespace fc {
+namespace {
+
+struct Object {
+  PyObject_HEAD
+  Py_ssize_t tag_length;
+  unsigned key_bits;
+  fc_gcm_key key;
+};
+
+Object *cast(PyObject *self) { return reinterpret_cast<Object *>(self); }
+
+/* ---- One message ------------------------------------------------------------------------------- */
+
+/* Nonce, data and associated data of one call, opened and checked. */
+struct Message {
+  Input nonce, data, aad;
+
+  bool open(PyObject *nonce_object, PyObject *data_object, PyObject *aad_object) {
+    if (!nonce.open(nonce_object)) return false;
+    if (nonce.size() < 8 || nonce.size() > 128) {
+      PyErr_Format(PyExc_ValueError, "Nonce must be between 8 and 128 bytes, received %zd",
+                   nonce.size());
+      return false;
+    }
+    if (!data.open(data_object)) return false;
+    return aad_object == nullptr || aad_object == Py_None || aad.open(aad_object);
+  }
+
+  bool detach() const { return data.size() + aad.size() >= FC_AES_DETACH_BYTES; }
+};
+
+bool check_length(Py_ssize_t size) {
+  if (static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES) return true;
+  PyErr_SetString(PyExc_OverflowError, "data is longer than GCM allows (2**36 - 32 bytes)");
+  return false;
+}
+
+/* What the kernels take. `tag` receives 16 bytes whatever the tag length. */
+fc_gcm_message message_of(const Message &message, Py_ssize_t size, const uint8_t *j0, uint8_t *out,
+                          uint8_t *tag) {
+  return {j0,
+          message.aad.data(),
+          static_cast<uint64_t>(message.aad.size()),
+          message.data.data(),
+          out,
+          static_cast<uint64_t>(size),
+          tag};
+}
+
+void seal(const fc_gcm_key *key, const Message &message, uint8_t *out, uint8_t tag[16]) {
+  uint8_t j0[16];
+  DetachIf detached(message.detach());
+  fc_gcm_j0(key, message.nonce.data(), static_cast<size_t>(message.nonce.size()), j0);
+  const fc_gcm_message kernel_message = message_of(message, message.data.size(), j0, out, tag);
+  FC_TABLE.aes.gcm_seal(key, &kernel_message);
+}
+
+/* 0, or -1 for a bad tag with out zeroed. */
+int open_sealed(const fc_gcm_key *key, const Message &message, Py_ssize_t size, uint8_t *out,
+                const uint8_t *tag, Py_ssize_t tag_length) {
+  uint8_t j0[16], computed[FC_GCM_TAG_BYTES], expected[FC_GCM_TAG_BYTES];
+  /* In place, or with `out` over the tag, the tag must be read first. */
+  std::memcpy(expected, tag, static_cast<size_t>(tag_length));
+  DetachIf detached(message.detach());
+  fc_gcm_j0(key, message.nonce.data(), static_cast<size_t>(message.nonce.size()), j0);
+  const fc_gcm_message kernel_message = message_of(message, size, j0, out, computed);
+  return fc_gcm_open(key, &kernel_message, expected, static_cast<size_t>(tag_length));
+}
+
+PyObject *invalid_tag(PyObject *module) {
+  PyObject *type = PyObject_GetAttrString(module, "InvalidTag");
+  if (type != nullptr) {
+    PyErr_SetNone(type);
+    Py_DECREF(type);
+  }
+  return nullptr;
+}
+
+PyObject *seal_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Message &message,
+                        PyObject *out, const char *role) {
+  const Py_ssize_t size = message.data.size();
+  uint8_t tag[FC_GCM_TAG_BYTES];
+  Destination result;
+  if (!check_length(size) || !result.open(out, size + tag_length, role) ||
+      !result.allows_data(message.data) || !result.refuse_overlap(message.aad, "associated_data")) {
+    return nullptr;
+  }
+  seal(key, message, result.data(), tag);
+  std::memcpy(result.data() + size, tag, static_cast<size_t>(tag_length));
+  return result.finish();
+}
+
+PyObject *open_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Message &message,
+                        PyObject *out, const char *role, PyObject *module) {
+  const Py_ssize_t size = message.data.size() - tag_length;
+  if (size < 0) return invalid_tag(module);
+  Destination result;
+  if (!check_length(size) || !result.open(out, size, role) || !result.allows_data(message.data) ||
+      !result.refuse_overlap(message.aad, "associated_data")) {
+    return nullptr;
+  }
+  const uint8_t *tag = message.data.data() + size;
+  if (open_sealed(key, message, size, result.data(), tag, tag_length) != 0) {
+    return invalid_tag(module);
+  }
+  return result.finish();
+}
+
+/* ---- Methods ----------------------------------------------------------------------------------- */
+
+enum { NONCE, DATA, AAD, LAST };
+
+PyObject *module_of(PyObject *self) { return PyType_GetModule(Py_TYPE(self)); }
+
+/* encrypt(nonce, data, associated_data) and its like: three required arguments. */
+bool bind_message(const Signature &signature, PyObject *const *args, Py_ssize_t nargs,
+                  PyObject *kwnames, PyObject **values) {
+  if (kwnames == nullptr && nargs == signature.count && nargs == signature.required) {
+    for (Py_ssize_t i = 0; i < nargs; i++) values[i] = args[i];
+    return true;
+  }
+  return bind(signature, args, nargs, kwnames, values);
+}
+
+PyObject *encrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  static const Signature signature = {
+      "encrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
+  PyObject *v[3];
+  Message message;
+  if (!bind_message(signature, args, nargs, kwnames, v) ||
+      !message.open(v[NONCE], v[DATA], v[AAD])) {
+    return nullptr;
+  }
+  return seal_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr, "out");
+}
+
+PyObject *decrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  static const Signature signature = {
+      "decrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
+  PyObject *v[3];
+  Message message;
+  if (!bind_message(signature, args, nargs, kwnames, v) ||
+      !message.open(v[NONCE], v[DATA], v[AAD])) {
+    return nullptr;
+  }
+  return open_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr, "out",
+                       module_of(self));
+}
+
+PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames) {
+  static const Signature signature = {
+      "encrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
+  PyObject *v[4];
+  Message message;
+  if (!bind_message(signature, args, nargs, kwnames, v) ||
+      !message.open(v[NONCE], v[DATA], v[AAD])) {
+    return nullptr;
+  }
+  return seal_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST], "buffer");
+}
+
+PyObject *decrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                       PyObject *kwnames) {
+  static const Signature signature = {
+      "decrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
+  PyObject *v[4];
+  Message message;
+  if (!bind_message(signature, args, nargs, kwnames, v) ||
+      !message.open(v[NONCE], v[DATA], v[AAD])) {
+    return nullptr;
+  }
+  return open_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST], "buffer",
+                       module_of(self));
+}
+
+PyObject *encrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+  static const Signature signature = {
+      "encrypt_detached", 3, 3, 4, {"nonce", "data", "associated_data", "out"}};
+  PyObject *v[4];
+  Message message;
+  Destination result;
+  if (!bind(signature, args, nargs, kwnames, v) || !message.open(v[NONCE], v[DATA], v[AAD]) ||
+      !check_length(message.data.size()) ||
+      !result.open(v[LAST], message.data.size(), "out") || !result.allows_data(message.data) ||
+      !result.refuse_overlap(message.aad, "associated_data")) {
+    return nullptr;
+  }
+  uint8_t tag[FC_GCM_TAG_BYTES];
+  seal(&cast(self)->key, message, result.data(), tag);
+  PyObject *text = result.finish();
+  if (text == nullptr) return nullptr;
+  return Py_BuildValue("(Ny#)", text, reinterpret_cast<const char *>(tag), cast(self)->tag_length);
+}
+
+PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+  enum { TAG_NONCE, TAG_DATA, TAG_TAG, TAG_AAD, TAG_OUT };
+  static const Signature signature = {
+      "decrypt_detached", 4, 4, 5, {"nonce", "data", "tag", "associated_data", "out"}};
+  PyObject *v[5];
+  Message message;
+  Input tag;
+  Destination result;
+  if (!bind(signature, args, nargs, kwnames, v) ||
+      !message.open(v[TAG_NONCE], v[TAG_DATA], v[TAG_AAD]) || !tag.open(v[TAG_TAG])) {
+    return nullptr;
+  }
+  const Py_ssize_t size = message.data.size();
+  if (tag.size() != cast(self)->tag_length) return invalid_tag(module_of(self));
+  if (!check_length(size) || !result.open(v[TAG_OUT], size, "out") ||
+      !result.allows_data(message.data) || !result.refuse_overlap(message.aad, "associated_data")) {
+    return nullptr;
+  }
+  if (open_sealed(&cast(self)->key, message, size, result.data(), tag.data(), tag.size()) != 0) {
+    return invalid_tag(module_of(self));
+  }
+  return result.finish();
+}
+
+PyObject *generate_key(PyObject *, PyObject *bit_length) {
+  const long bits = PyLong_AsLong(bit_length);
+  if (bits == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return nullptr;
+    PyErr_Clear();
+  }
+  if (bits != 128 && bits != 192 && bits != 256) {
+    PyErr_SetString(PyExc_ValueError, "bit_length must be 128, 192, or 256");
+    return nullptr;
+  }
+  PyObject *os = PyImport_ImportModule("os");
+  if (os == nullptr) return nullptr;
+  PyObject *key = PyObject_CallMethod(os, "urandom", "l", bits / 8);
+  Py_DECREF(os);
+  return key;
+}
+
+/* ---- The type ---------------------------------------------------------------------------------- */
+
+bool parse_tag_length(PyObject *object, PyObject *allow_short, Py_ssize_t *tag_length) {
+  *tag_length = FC_GCM_TAG_BYTES;
+  const int short_allowed = allow_short != nullptr ? PyObject_IsTrue(allow_short) : 0;
+  if (short_allowed < 0) return false;
+  if (object == nullptr) return true;
+  const Py_ssize_t length = PyNumber_AsSsize_t(object, nullptr);
+  if (length == -1 && PyErr_Occurred()) return false;
+  if ((length < 12 || length > 16) && !(short_allowed && (length == 4 || length == 8))) {
+    PyErr_Format(PyExc_ValueError,
+                 "tag_length must be 12 to 16 bytes (or 4 or 8 with allow_short_tag=True), "
+                 "received %zd",
+                 length);
+    return false;
+  }
+  *tag_length = length;
+  return true;
+}
+
+PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+  static const Signature signature = {
+      "AESGCM", 1, 1, 3, {"key", "tag_length", "allow_short_tag"}};
+  PyObject *v[3];
+  Input key;
+  Py_ssize_t tag_length;
+  if (!bind(signature, args, PyVectorcall_NARGS(nargsf), kwnames, v) ||
+      !open_key(&key, v[0], "AESGCM") || !parse_tag_length(v[1], v[2], &tag_length)) {
+    return nullptr;
+  }
+  Object *self = PyObject_New(Object, reinterpret_cast<PyTypeObject *>(type));
+  if (self == nullptr) return nullptr;
+  self->tag_length = tag_length;
+  self->key_bits = static_cast<unsigned>(key.size() * 8);
+  fc_gcm_init(&self->key, key.data(), static_cast<size_t>(key.size()));
+  return reinterpret_cast<PyObject *>(self);
+}
+
+void wipe_and_free(void *memory) {
+  fc_wipe(&static_cast<Object *>(memory)->key, sizeof(fc_gcm_key));
+  PyObject_Free(memory);
+}
+
+PyObject *repr(PyObject *self) {
+  return PyUnicode_FromFormat("<fastcrypt.AESGCM object, %u-bit key, %zd-byte tag>",
+                              cast(self)->key_bits, cast(self)->tag_length);
+}
+
+PyObject *get_tag_length(PyObject *self, void *) {
+  return PyLong_FromSsize_t(cast(self)->tag_length);
+}
+
+#define METHOD(function, doc)                                                         \
+  {                                                                                   \
+    #function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)),     \
+        METH_FASTCALL | METH_KEYWORDS, doc                                            \
+  }
+
+PyMethodDef methods[] = {
+    METHOD(encrypt,
+           "encrypt($self, nonce, data, associated_data)\n--\n\n"
+           "The ciphertext of data followed by the tag (SP 800-38D), as bytes.\n\n"
+           "nonce has 8 to 128 bytes and must never be used twice under one key; associated_data\n"
+           "may be None. Any contiguous buffer. ValueError for a bad nonce length, OverflowError\n"
+           "for data beyond 2**36 - 32 bytes. From 16 KiB on other threads run meanwhile."),
+    METHOD(decrypt,
+           "decrypt($self, nonce, data, associated_data)\n--\n\n"
+           "The plaintext of data, which is ciphertext followed by the tag.\n\n"
+           "InvalidTag if anything has been changed; no plaintext is then left anywhere."),
+    METHOD(encrypt_into,
+           "encrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
+           "encrypt() into a writable buffer of exactly len(data) + tag length bytes; returns the\n"
+           "number of bytes written. In place works: buf may start where data starts. Any other\n"
+           "overlap is ValueError."),
+    METHOD(decrypt_into,
+           "decrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
+           "decrypt() into a writable buffer of exactly len(data) - tag length bytes; returns the\n"
+           "number of bytes written. After InvalidTag buf is all zeros, in place too."),
+    METHOD(encrypt_detached,
+           "encrypt_detached($self, nonce, data, associated_data, *, out=None)\n--\n\n"
+           "(ciphertext, tag); with out, (number of bytes written, tag)."),
+    METHOD(decrypt_detached,
+           "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
+           "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
+    {"generate_key", generate_key, METH_O | METH_STATIC,
+     "generate_key(bit_length, /)\n--\n\nA random key of 128, 192 or 256 bits from the system."},
+    FC_REFUSE_PICKLING,
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef attributes[] = {
+    {"tag_length", get_tag_length, nullptr, "Bytes in a tag.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+const char doc[] =
+    "AESGCM(key, *, tag_length=16, allow_short_tag=False)\n--\n\n"
+    "AES-GCM (SP 800-38D) under one key of 16, 24 or 32 bytes, in cryptography's shape.\n\n"
+    "The object is immutable: threads share it without a lock. The key schedule and the powers of\n"
+    "the hash subkey are computed here, once, and wiped when the object dies. Tags have 12 to 16\n"
+    "bytes; 4 and 8 only with allow_short_tag=True.";
+
+}  // namespace
+
+PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
+                  PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out,
+                  const char *out_role, PyObject *module) {
+  Message message;
+  if (!message.open(nonce, data, aad)) return nullptr;
+  return direction == Direction::encrypt
+             ? seal_attached(key, tag_length, message, out, out_role)
+             : open_attached(key, tag_length, message, out, out_role, module);
+}
+
+bool add_aes_gcm(PyObject *module) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
+                         {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
+                         {Py_tp_free, reinterpret_cast<void *>(wipe_and_free)},
+                         {Py_tp_repr, reinterpret_cast<void *>(repr)},
+                         {Py_tp_methods, methods},
+                         {Py_tp_getset, attributes},
+                         {0, nullptr}};
+  PyType_Spec spec = {"fastcrypt.AESGCM", sizeof(Object), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+  PyObject *invalid_tag_attributes = Py_BuildValue("{s:O}", "index", Py_None);
+  if (invalid_tag_attributes == nullptr) return false;
+  PyObject *error = PyErr_NewExceptionWithDoc(
+      "fastcrypt.InvalidTag",
+      "A tag that does not verify. `index` is the record's number in a call on many, else None.",
+      nullptr, invalid_tag_attributes);
+  Py_DECREF(invalid_tag_attributes);
+  if (error == nullptr) return false;
+  const bool added = PyModule_AddObjectRef(module, "InvalidTag", error) == 0;
+  Py_DECREF(error);
+  return added && add_type(module, &spec, construct);
+}
+
+}  // namespace fc
