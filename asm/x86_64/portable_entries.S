@@ -12,26 +12,16 @@
  * Public registers: rcx rdx rsi
  *
  * The entries are generated from kernels.def, so that a new C row needs nothing here. A row's stack is
- * cleared to the depth that kernels.h allows; the ops below name a smaller one, since clearing costs
- * a store for 16 bytes and a short message should not pay for 2048. The harness measures what the
- * bodies use and fails if it is more than what is cleared (tests/native/abi.c). A multiple of 64.
+ * cleared to the depth that kernels.h allows; the ops in portable_stack.h name a smaller one, since a
+ * store for every 16 bytes is what a short message would pay for. tests/native/abi.c measures what the
+ * bodies use and fails if it is more than what is cleared.
  */
 #include "fc_asm.h"
+#include "portable_stack.h"
 
 #if !defined(__ELF__) || !defined(__LP64__)
 #error "written for the System V calling convention; elsewhere the C kernels have their names"
 #endif
-
-/* ---- What an op may say about itself: ~, value --------------------------------------------------- */
-
-#define FC_STACK_DEFAULT 2048
-#define FC_STACK_timingsafe_bcmp ~, 64
-#define FC_STACK_timingsafe_memcmp ~, 64
-#define FC_STACK_sha256_blocks ~, 256
-
-/* Ops that return an int. */
-#define FC_RETURNS_timingsafe_bcmp ~, 1
-#define FC_RETURNS_timingsafe_memcmp ~, 1
 
 /* ---- The entries --------------------------------------------------------------------------------- */
 
@@ -96,20 +86,6 @@ fc_portable_clear:
   ret
   .cfi_endproc
   FC_SIZE(fc_portable_clear)
-
-/* FC_SECOND(FC_STACK_op, default, ~): the op's value where it has one, else the default. */
-#define FC_SECOND(a, b, ...) b
-#define FC_SECOND_OF(...) FC_SECOND(__VA_ARGS__)
-#define FC_STACK(op) FC_SECOND_OF(FC_STACK_##op, FC_STACK_DEFAULT, ~)
-#define FC_RETURNS(op) FC_SECOND_OF(FC_RETURNS_##op, 0, ~)
-
-/* FC_IF_PORTABLE(isa, x): x if isa is `portable`, else nothing. */
-#define FC_ISA_portable ~, 1
-#define FC_IF_1(...) __VA_ARGS__
-#define FC_IF_0(...)
-#define FC_IF_PASTE(n, ...) FC_IF_##n(__VA_ARGS__)
-#define FC_IF(n, ...) FC_IF_PASTE(n, __VA_ARGS__)
-#define FC_IF_PORTABLE(isa, ...) FC_IF(FC_SECOND_OF(FC_ISA_##isa, 0, ~), __VA_ARGS__)
 
 #define FC_KERNEL(op, isa, features) \
   FC_IF_PORTABLE(isa, ENTRY fc_##op##_##isa, FC_STACK(op), FC_RETURNS(op);)

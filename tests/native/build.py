@@ -26,7 +26,6 @@ sys.path.insert(0, str(ROOT))
 
 import kernel_sources  # noqa: E402
 
-kernel_sources.AES = True
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +187,7 @@ def build_core(flavour: Flavour) -> Core:
 
 def _support_sources() -> list[str]:
     """What every program is linked with: the harness, the reference, the trampoline, what is planted."""
-    names = ["harness.c", "reference.c", "trampoline.c", "trampoline.S"]
+    names = ["harness.c", "reference.c", "trampoline.c", "trampoline.S", "bodies.c"]
     planted = [p for d in ("leaks", "planted") for p in sorted((NATIVE / d).glob("*.[cS]"))]
     return [str(p.relative_to(ROOT)) for p in [*(NATIVE / n for n in names), *planted]]
 
