@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The traced process: each call of public_calls.py once, between two signals to itself.
+
+    python -m tests.proof.call_runner [index ...]
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import fastcrypt
+
+from .public_calls import CALLS, NAMESPACE
+
+
+def main() -> None:
+    chosen = [int(a) for a in sys.argv[1:]] or range(len(CALLS))
+    names = {"fastcrypt": fastcrypt, **NAMESPACE}
+    process, mark, kill = os.getpid(), signal.SIGUSR1, os.kill
+    for index in chosen:
+        code = compile(CALLS[index].expression, "<call>", "eval")
+        eval(code, names)  # imports and caches are not part of a call
+        kill(process, mark)
+        eval(code, names)
+        kill(process, mark)
+
+
+if __name__ == "__main__":
+    main()

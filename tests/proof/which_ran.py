@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kernel ran: single-step the public functions of the shipped module under every FASTCRYPT_CPU.
+
+A row's cell passes if it ran whenever, and only when, the oracle says that it is the best one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from . import module, native, oracle
+from .disassembly import ROOT
+from .module import Row
+from .public_calls import CALLS, Call
+from .result import FAIL, UNDECIDABLE, Cell, verdict
+
+CHECKS = ("which-ran",)
+
+LEVELS = (None, "scalar", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+QUICK_SETTINGS = (None, "scalar", "x86-64")
+
+
+def settings() -> list[str | None]:
+    """Every level, and every feature that a row requires taken away."""
+    wanted = sorted({f for row in module.rows() for f in row.features})
+    return [*LEVELS, "-avx", "-avx512", *(f"-{f}" for f in wanted)]
+
+
+def expected(op: str, setting: str | None) -> Row | None:
+    """The first row of an op that is built and whose features are all usable."""
+    features = oracle.usable(setting)
+    for row in module.rows():
+        if row.op == op and row.built and row.features <= features:
+            return row
+    return None
+
+
+class TracingFailed(Exception):
+    """The traced process or the tracer ended early."""
+
+
+def symbols_that_ran(setting: str | None) -> list[set[str]]:
+    """For each call of CALLS the kernels of the table whose instructions ran."""
+    tracer = native.tool("steps.c")
+    environment = {k: v for k, v in os.environ.items() if k != "FASTCRYPT_CPU"}
+    if setting is not None:
+        environment["FASTCRYPT_CPU"] = setting
+    command = [tracer, str(module.path()), sys.executable, "-m", "tests.proof.call_runner"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("ran ")]
+    if done.returncode != 0 or len(lines) != len(CALLS):
+        raise TracingFailed(f"FASTCRYPT_CPU={setting}: {done.stderr.strip()[-300:]}")
+    return [_kernels(int(offset, 16) for offset in words[2:]) for words in lines]
+
+
+def _kernels(addresses: Iterator[int]) -> set[str]:
+    image, known = module.image(), set(module.symbols())
+    return {name for a in addresses if (name := image.name_at(a)) in known and name is not None}
+
+
+def problems_of(call: Call, ran: set[str], setting: str | None) -> Iterator[tuple[str, str]]:
+    """(symbol, what is wrong) of one call under one setting."""
+    where = f"FASTCRYPT_CPU={setting or ''} {call.expression}"
+    allowed: set[str] = set()
+    for op in call.ops:
+        row = expected(op, setting)
+        if row is None:
+            yield op, f"{where}: no row can run"
+            continue
+        allowed |= set(row.symbols)
+        if not ran & set(row.symbols):
+            yield row.symbols[0], f"{where}: did not run, but {', '.join(sorted(ran)) or 'nothing'}"
+    for symbol in sorted(ran - allowed):
+        yield symbol, f"{where}: ran, but is not the best"
+
+
+def cells(quick: bool = False) -> Iterator[Cell]:
+    chosen = list(QUICK_SETTINGS if quick else settings())
+    ran_in: dict[str, int] = {}
+    problems: dict[str, list[str]] = {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for setting, calls in zip(chosen, pool.map(symbols_that_ran, chosen), strict=True):
+            for call, ran in zip(CALLS, calls, strict=True):
+                for symbol in ran:
+                    ran_in[symbol] = ran_in.get(symbol, 0) + 1
+                for symbol, problem in problems_of(call, ran, setting):
+                    problems.setdefault(symbol, []).append(problem)
+    for symbol in dict.fromkeys([*module.symbols(), *problems]):
+        yield _cell(symbol, problems.get(symbol, []), ran_in.get(symbol, 0), len(chosen))
+
+
+def _cell(symbol: str, problems: list[str], count: int, settings_count: int) -> Cell:
+    if problems or count:
+        return verdict(symbol, "which-ran", problems, f"{count} calls, {settings_count} settings")
+    return Cell(symbol, "which-ran", UNDECIDABLE, why_never(symbol))
+
+
+def why_never(symbol: str) -> str:
+    """Why no call under any setting ran a symbol."""
+    rows = [row for row in module.rows() if symbol in row.symbols]
+    missing = frozenset.intersection(*(row.features - oracle.usable(None) for row in rows))
+    if not any(row.built for row in rows):
+        return "not built"
+    if missing:
+        return f"this CPU lacks {', '.join(sorted(missing))}"
+    return "a better row runs under every setting, or no public call needs it"
