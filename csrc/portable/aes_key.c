@@ -15,16 +15,17 @@ static uint32_t sub_word(uint32_t word) {
 
 static uint32_t rot_word(uint32_t word) { return word >> 8 | word << 24; }
 
+/* `at` is i % nk without a division: no kernel divides, not even public values. */
 static void expand_words(uint32_t w[SCHEDULE_WORDS], const uint8_t *bytes, size_t key_len) {
   size_t nk = key_len / 4;
   uint32_t rcon = 1;
   for (size_t i = 0; i < nk; i++) w[i] = fc_load_le32(bytes + 4 * i);
-  for (size_t i = nk; i < 4 * (nk + 7); i++) {
+  for (size_t i = nk, at = 0; i < 4 * (nk + 7); i++, at = at + 1 == nk ? 0 : at + 1) {
     uint32_t t = w[i - 1];
-    if (i % nk == 0) {
+    if (at == 0) {
       t = sub_word(rot_word(t)) ^ rcon;
       rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
-    } else if (nk == 8 && i % nk == 4) {
+    } else if (nk == 8 && at == 4) {
       t = sub_word(t);
     }
     w[i] = w[i - nk] ^ t;

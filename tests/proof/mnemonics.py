@@ -118,6 +118,11 @@ ALLOWED: tuple[tuple[str, str], ...] = (
     ),
 )
 
+#: Compilers fill and copy whole objects so (an inlined memset or memcpy). The time depends on the count and
+#: the addresses, never on the bytes; the tracer steps through every repetition, so a count that were secret
+#: would show as a trace of another length. Refused in assembly.
+ALLOWED_IN_C = ("rep stosq", "rep movsq")
+
 #: Never allowed: a pattern of mnemonics and the reason.
 REFUSED: tuple[tuple[str, str], ...] = (
     (r"i?div", "division takes longer for larger quotients"),
