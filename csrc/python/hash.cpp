@@ -214,7 +214,7 @@ bool add_hashes(PyObject *module) {
       {nullptr, nullptr, 0, nullptr}};
   return Hash<Sha256>::add(
              module,
-             "sha256(data=b'', *, usedforsecurity=True)\n--\n\n"
+             "sha256(data=b'', *, usedforsecurity=True, string=None)\n--\n\n"
              "SHA-256 (FIPS 180-4) as a hash object in the shape of hashlib's.\n\n"
              "data is any contiguous buffer; `string=` is accepted for it too. Raises TypeError for\n"
              "str and for objects that are no buffers, and lets the exporter's exception through for\n"

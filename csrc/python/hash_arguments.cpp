@@ -55,7 +55,7 @@ bool parse_hash_arguments(const char *name, PyObject *const *args, Py_ssize_t na
     return false;
   }
   PyObject *by_position = nargs == 1 ? args[0] : nullptr;
-  PyObject *by_data = nullptr, *by_string = nullptr;
+  PyObject *by_data = nullptr, *by_string = nullptr, *unknown = nullptr;
   const Py_ssize_t nkeywords = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; i < nkeywords; i++) {
     PyObject *key = PyTuple_GET_ITEM(kwnames, i);
@@ -67,13 +67,17 @@ bool parse_hash_arguments(const char *name, PyObject *const *args, Py_ssize_t na
     } else if (PyUnicode_CompareWithASCIIString(key, "usedforsecurity") == 0) {
       /* Any object, by its truth value: there is no policy here that could refuse. */
       if (PyObject_IsTrue(value) < 0) return false;
-    } else {
-      unexpected_keyword(name, key);
-      return false;
+    } else if (unknown == nullptr) {
+      unknown = key;
     }
   }
+  /* In the order of Argument Clinic: given twice, unknown, and only then data with string. */
   if (by_position != nullptr && by_data != nullptr) {
     given_twice(name, "data");
+    return false;
+  }
+  if (unknown != nullptr) {
+    unexpected_keyword(name, unknown);
     return false;
   }
 #if PY_VERSION_HEX >= 0x030E0000
