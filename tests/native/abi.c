@@ -33,8 +33,7 @@ static struct harness_call case_of(const struct harness_target *target, size_t n
   return call;
 }
 
-/* ---- abi and stack
- * ------------------------------------------------------------------------------- */
+/* ---- abi and stack --------------------------------------------------------------------------- */
 
 static const char *check_registers(void) {
   static const int callee_saved[] = {RBX, RBP, R12, R13, R14, R15};
@@ -139,8 +138,7 @@ static void check_abi(const struct harness_target *target) {
   check_stack(target, result.depth);
 }
 
-/* ---- thread
- * -------------------------------------------------------------------------------------- */
+/* ---- thread ---------------------------------------------------------------------------------- */
 
 static void *run_on_thread(void *argument) {
   struct harness_call *call = argument;
@@ -163,8 +161,7 @@ static void check_thread(const struct harness_target *target) {
                  "stack of 64 KiB, n %zu", n);
 }
 
-/* ---- signals
- * ------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t hits;
 
@@ -252,8 +249,7 @@ static void bombard(void) {
   sigaction(SIGALRM, &action, NULL);
 }
 
-/* ---- All
- * ----------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static void check_target(const struct harness_target *target) {
   static const char *const checks[] = {"abi", "stack", "thread", "signals"};

@@ -25,8 +25,7 @@ enum placement { AT_END, AT_BEGIN, AT_OFFSETS };
 static const char *const placement_names[] = {"at the end of a page", "at the start of a page",
                                               "at offsets"};
 
-/* ---- Rooms: pages for one operand, unmapped ones around them
- * ------------------------------------- */
+/* ---- Rooms: pages for one operand, unmapped ones around them --------------------------------- */
 
 static uint8_t *rooms[HARNESS_MAX_OPERANDS];
 
@@ -41,8 +40,7 @@ static void make_rooms(void) {
   }
 }
 
-/* ---- Faults
- * -------------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 static sigjmp_buf after_fault;
 static volatile sig_atomic_t in_kernel, fault_signal;
@@ -73,8 +71,7 @@ static void catch_faults(void) {
   sigaction(SIGFPE, &action, NULL);
 }
 
-/* ---- One case: lengths and contents, and what must come of them
- * ---------------------------------- */
+/* ---- One case: lengths and contents, and what must come of them ------------------------------ */
 
 struct test_case {
   struct harness_call call;
@@ -267,8 +264,7 @@ static void run_case(struct test_case *c, enum placement placement, const uint8_
   for (size_t k = 0; k < op->operand_count; k++) check_operand(c, k, in_place, what, verdict);
 }
 
-/* ---- The sweeps
- * ---------------------------------------------------------------------------------- */
+/* ---- The sweeps ------------------------------------------------------------------------------ */
 
 static const size_t long_lengths[] = {640,  960,  1024, 1040, 1536, 2048, 2064, 3072,
                                       4080, 4096, 4112, 6144, 8128, 8192, 8256};

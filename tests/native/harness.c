@@ -8,8 +8,7 @@
 
 #include "cpu/detect.h"
 
-/* ---- ops.def as arrays -------------------------------------------------------------------------
- */
+/* ---- ops.def as arrays ----------------------------------------------------------------------- */
 
 #define N HARNESS_N
 #define AAD_LEN HARNESS_AAD_LEN
@@ -51,8 +50,7 @@ static const struct harness_op aes_ops[FC_AES_FUNCTION_COUNT] = {
 #undef AES_OP
 };
 
-/* ---- Targets -----------------------------------------------------------------------------------
- */
+/* ---- Targets --------------------------------------------------------------------------------- */
 
 static void name_target(struct harness_target *target) {
   const char *symbol = target->kernel->symbol;
@@ -147,8 +145,7 @@ int harness_operand_index(const struct harness_op *op, const char *name) {
   return -1;
 }
 
-/* ---- Calls -------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 size_t harness_size(const struct harness_call *call, size_t k) {
   const size_t size = call->target->op->operands[k].size;
@@ -299,8 +296,7 @@ void harness_place_plainly(struct harness_call *call) {
   for (size_t k = 0; k < HARNESS_MAX_OPERANDS; k++) call->at[k] = places[k];
 }
 
-/* ---- The report --------------------------------------------------------------------------------
- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 struct harness_options harness_options;
 static int any_failed;

@@ -81,8 +81,7 @@ struct harness_call {
   uint64_t words[HARNESS_MAX_WORDS];
 };
 
-/* ---- Targets -----------------------------------------------------------------------------------
- */
+/* ---- Targets --------------------------------------------------------------------------------- */
 
 /* Every function of rows[0..count): built or not. Returned array is malloc'ed. */
 struct harness_target *harness_targets(const struct fc_row *rows, size_t row_count, size_t *count);
@@ -112,8 +111,7 @@ int harness_has_n(const struct harness_op *op);
 /* The operand called name, or -1. */
 int harness_operand_index(const struct harness_op *op, const char *name);
 
-/* ---- Calls -------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Bytes of operand k in this call. */
 size_t harness_size(const struct harness_call *call, size_t k);
@@ -159,8 +157,7 @@ size_t harness_secret_ranges(const struct harness_call *call, size_t k,
 #define HARNESS_PLAIN_MAX 16384
 void harness_place_plainly(struct harness_call *call);
 
-/* ---- The report --------------------------------------------------------------------------------
- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 /* `prog [--row NAME] [--op OP] [--json] [--quick] [--planted] [--list]`: NAME is an id, a symbol or
  * a row's name

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- SHA-256, FIPS 180-4 ------------------------------------------------------------------------
- */
+/* ---- SHA-256, FIPS 180-4 --------------------------------------------------------------------- */
 
 static uint32_t rotate_right(uint32_t x, unsigned n) {
   return x >> n | x << (32 - n);
@@ -60,8 +59,7 @@ static void sha256_block(uint32_t state[8], const uint8_t *data) {
   for (size_t i = 0; i < 8; i++) state[i] += v[i];
 }
 
-/* ---- AES, FIPS 197 ------------------------------------------------------------------------------
- */
+/* ---- AES, FIPS 197 --------------------------------------------------------------------------- */
 
 static uint8_t multiply(uint8_t a, uint8_t b) {
   uint8_t product = 0;
@@ -198,8 +196,7 @@ static void ctr(const uint8_t *key, size_t key_len, uint8_t counter[16], size_t 
   }
 }
 
-/* ---- GCM, SP 800-38D ----------------------------------------------------------------------------
- */
+/* ---- GCM, SP 800-38D ------------------------------------------------------------------------- */
 
 /* Algorithm 1: bit 0 is the leftmost. */
 void reference_gf128_multiply(const uint8_t x[16], const uint8_t y[16], uint8_t product[16]) {
@@ -244,8 +241,7 @@ static void gcm(const uint8_t *key, size_t key_len, const uint8_t j0[16], const 
   for (size_t i = 0; i < 16; i++) tag[i] = y[i] ^ mask[i];
 }
 
-/* ---- One call -----------------------------------------------------------------------------------
- */
+/* ---- One call -------------------------------------------------------------------------------- */
 
 void reference_source(void *context, const char *name, uint8_t *p, size_t len) {
   struct reference_raw *raw = context;
@@ -371,8 +367,7 @@ void reference_run(const struct harness_call *call, const struct reference_raw *
   }
 }
 
-/* ---- The standards' examples --------------------------------------------------------------------
- */
+/* ---- The standards' examples ----------------------------------------------------------------- */
 
 static void from_hex(const char *hex, uint8_t *p) {
   for (; *hex != '\0'; hex += 2, p++) {

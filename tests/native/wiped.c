@@ -37,8 +37,7 @@ static void keep(struct remains *remains) {
   memcpy(remains->stack, trampoline_stack + TRAMPOLINE_STACK - SCAN, SCAN);
 }
 
-/* ---- Secrets that vary, public values that do not
- * ------------------------------------------------ */
+/* ---- Secrets that vary, public values that do not -------------------------------------------- */
 
 struct split_source {
   const struct harness_op *op;
@@ -64,8 +63,7 @@ static void fill(struct harness_call *call, uint64_t secret, struct reference_ra
   }
 }
 
-/* ---- What was found
- * ------------------------------------------------------------------------------ */
+/* ---- What was found -------------------------------------------------------------------------- */
 
 static int find(const uint8_t *found, size_t len, const uint8_t *in, size_t in_len,
                 size_t *offset) {
@@ -143,8 +141,7 @@ static int compare(const struct harness_call *call, const struct reference_raw *
   return 0;
 }
 
-/* ---- All
- * ----------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static int try_sizes(struct harness_call *call, char *failure, size_t size) {
   static struct remains first, now;
