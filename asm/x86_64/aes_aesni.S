@@ -627,7 +627,7 @@ FC_FUNC(fc_aes_cbc_decrypt_aesni)
 6:
   movdqu CHAIN, (VALUE)
   FC_CLEAR_XMM 0, 7
-  FC_CLEAR_XMM 11, 14
+  FC_CLEAR_XMM 11, 15
 7:
   ret
 FC_END(fc_aes_cbc_decrypt_aesni)
