@@ -78,14 +78,14 @@ static void test_probe_masked_load(void) {
  */
 
 #define BAD_FUNCTIONS(X) \
-  X(bad_callee_saved) X(bad_no_vzeroupper) X(bad_direction) X(bad_opcode) X(bad_stack) X(bad_entry)
+  X(bad_callee_saved) X(bad_no_vzeroupper) X(bad_direction) X(bad_opcode) X(bad_stack)
 #define BAD_SECRETS(X) X(bad_secret_in_register) X(bad_secret_in_mask) X(bad_secret_on_stack)
 
 #define X(name) fc_any_fn name;
 BAD_FUNCTIONS(X)
 BAD_SECRETS(X)
 #undef X
-fc_any_fn bad_read, bad_write;
+fc_any_fn bad_entry, bad_read, bad_write;
 
 #define X(name)                                       \
   static void run_##name(void) {                      \
@@ -131,6 +131,10 @@ static void read_null(void) {
   CALL("bad_read", bad_read, 0);
 }
 
+static void call_without_endbr64(void) {
+  call_checked("bad_entry", bad_entry, STACK_KERNEL, NULL, 0);
+}
+
 static void test_checks(void) {
   static const struct {
     void (*run)(void);
@@ -147,6 +151,9 @@ static void test_checks(void) {
   };
   for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
     if (failures_in(checks[i].run) != 1) fail("not caught: %s", checks[i].name);
+  }
+  if (branch_tracking() && failures_in(call_without_endbr64) != 1) {
+    fail("not caught: an entry without endbr64");
   }
 }
 

@@ -337,6 +337,11 @@ static void install_exceptions(void) {
   __asm__ volatile("ltr %w0" : : "r"(SELECTOR_TSS));
 }
 
+static int branch_tracking_on;
+int branch_tracking(void) {
+  return branch_tracking_on;
+}
+
 /*
  * Indirect branch tracking, where the CPU has it: an indirect call to code that does not begin with
  * endbr64 raises #CP (vector 21). call_kernel calls indirectly, so this covers every kernel. Jumps
@@ -357,6 +362,7 @@ static void enable_branch_tracking(void) {
   __asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
   __asm__ volatile("movq %0, %%cr4" : : "r"(cr4 | CR4_CET));
   __asm__ volatile("wrmsr" : : "a"(ENDBR_EN | NO_TRACK_EN), "d"(0), "c"(MSR_S_CET));
+  branch_tracking_on = 1;
 }
 
 /* ---- Checked calls -----------------------------------------------------------------------------

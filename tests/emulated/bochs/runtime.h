@@ -68,6 +68,9 @@ enum stack_size {
 uint64_t call_checked(const char *symbol, void (*fn)(void), enum stack_size stack,
                       const uint64_t *args, size_t arg_count);
 
+/* Whether a call to code without endbr64 raises an exception here: not every CPU model can. */
+int branch_tracking(void);
+
 #define CALL(symbol, fn, ...)                                                       \
   call_checked(symbol, (void (*)(void))(fn), STACK_KERNEL, CALL_ARGS_(__VA_ARGS__), \
                sizeof(CALL_ARGS_(__VA_ARGS__)) / sizeof(uint64_t))
