@@ -22,9 +22,11 @@ CORE_SOURCES = (
     "csrc/ct/wipe.c",
 )
 
-#: Flags for the portable kernels, per file, by measurement (bench/compilers.py); default "-O2".
-PORTABLE_FLAGS: dict[str, list[str]] = {}
+#: Flags for the portable kernels, per file, by measurement; the files' heads have the numbers.
 DEFAULT_PORTABLE_FLAGS = ["-O3"]
+PORTABLE_FLAGS = {"sha256.c": ["-O2"]}
+#: What gcc alone knows.
+GCC_PORTABLE_FLAGS = {"sha256.c": ["-fno-gcse"]}
 
 #: Flags for every C file of ours.
 C_FLAGS = ["-std=c11", "-fvisibility=hidden", "-fcf-protection=full", "-fno-strict-aliasing"]
@@ -55,5 +57,6 @@ def portable_macros(arch: str) -> list[str]:
     return [f"FC_HAVE_{op}_{isa}" for op, isa in rows(arch) if isa == "portable"]
 
 
-def portable_flags(source: str) -> list[str]:
-    return PORTABLE_FLAGS.get(Path(source).name, DEFAULT_PORTABLE_FLAGS)
+def portable_flags(source: str, *, gcc: bool = True) -> list[str]:
+    name = Path(source).name
+    return [*PORTABLE_FLAGS.get(name, DEFAULT_PORTABLE_FLAGS), *(GCC_PORTABLE_FLAGS.get(name, []) if gcc else [])]

@@ -50,6 +50,8 @@ class BuildExt(build_ext):
         compiler.compiler_so = self.without_tuning(compiler.compiler_so)
         compiler.compiler_so_cxx = self.without_tuning(getattr(compiler, "compiler_so_cxx", compiler.compiler_so))
         arch = target_arch()
+        self.version = self.compiler_version()
+        self.is_gcc = "clang" not in self.version.lower()
         self.flags_by_file: dict[str, list[str]] = {}
         for ext in self.extensions:
             self.configure(ext, arch)
@@ -121,21 +123,23 @@ class BuildExt(build_ext):
         if source.endswith(".cpp"):
             module = self.module_macros if source.endswith("module.cpp") else []
             return ["-std=c++17", "-O2", "-fvisibility=hidden", *WARNINGS, *HARDENING, *SYSTEM_INCLUDES, *module]
-        optimise = ks.portable_flags(source) if source.startswith("csrc/portable") else ["-O2"]
+        optimise = ks.portable_flags(source, gcc=self.is_gcc) if source.startswith("csrc/portable") else ["-O2"]
         return [*ks.C_FLAGS, *WARNINGS, *optimise]
+
+    def compiler_version(self) -> str:
+        command = self.compiler.compiler_so[0]
+        result = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+        return (result.stdout.splitlines() or [command])[0]
 
     def build_info(self, assembly: dict[str, str]) -> str:
         """JSON for build_info(): compiler, and the flags of every file, as a C string literal."""
-        command = self.compiler.compiler_so[0]
-        version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
         info = {
-            "compiler": (version.stdout.splitlines() or [command])[0],
+            "compiler": self.version,
             "common_flags": " ".join(self.compiler.compiler_so[1:]),
             "flags": {src: " ".join(self.flags_for(src)) for src in [*ks.CORE_SOURCES, *ks.portable_sources()]},
             "assembly": sorted(Path(src).stem for src in assembly.values()),
         }
-        literal = json.dumps(json.dumps(info))
-        return literal
+        return json.dumps(json.dumps(info))
 
 
 setup(
