@@ -5,28 +5,38 @@
  *
  * Contract: kernels.h, the ops of an AES suite; layout fips.
  *
- * Needs: AES (aesenc, aesenclast, aesdec, aesdeclast, aesimc), PCLMULQDQ (pclmulqdq), SSSE3 (pshufb),
- *   SSE4.1 (pinsrb, pinsrq, pextrb, pextrw to memory). SSE encodings only: the OS need not save ymm,
- *   and a caller that uses AVX pays no transition.
+ * Needs: AES (aesenc, aesenclast, aesdec, aesdeclast, aesimc), PCLMULQDQ (pclmulqdq), SSSE3
+ *   (pshufb), SSE4.1 (pinsrb, pinsrq, pextrb, pextrd, pextrw to memory). SSE encodings only: the OS
+ *   need not save ymm, and a caller that uses AVX pays no transition.
  *
- * Arguments: as the heads of the functions say. After FIVE_ARGUMENTS or SIX_ARGUMENTS the roles of
+ * Arguments: role (register) in the head of each function. Once they are in place the roles of the
  *   registers are the same in the whole suite, see "Roles".
  *
  * Registers: xmm0-xmm15 and the caller-saved general registers; no stack but for return addresses.
- *   Every function clears all the vector registers it used. General registers never hold a secret.
+ *   Every function clears the vector registers it used, but for xmm15, which holds a counter or a
+ *   ciphertext block at the end. General registers never hold a secret.
  *
- * Secret: everything that the pointers point to, but for the counter, j0, aad, lengths and `rounds`.
+ * Secret: all that the pointers point to, but for counter, j0, aad, the lengths and rounds.
  * Public registers: rax rcx rdx rsi rdi r8 r9 r10 r11
  *
- * Structure. ECB, CTR, CBC decryption and GCM keep 8 blocks in flight: aesenc has a latency of 3 or 4
- *   cycles and a throughput of 2 (or 1) a cycle, so 8 are needed to fill two pipes at latency 4. With 8
- *   states there are registers left for one round key (loaded once per round), the counter, three GHASH
- *   accumulators and three temporaries: exactly 16, so nothing is ever spilled. CBC encryption is one
- *   chain and runs at the latency of its rounds alone, see there.
+ * Structure: ECB, CTR, CBC decryption and GCM keep 8 blocks in flight. aesenc has a latency of 4
+ *   (or 3) cycles and there are two pipes for it (or one), so 8 fill the pipes and 6 leave a
+ *   quarter of them idle. With 8 states there is room for the key of the round, loaded once for
+ *   all, the counter, three sums of GHASH and three temporaries: 16 registers, nothing is spilled.
+ *   CBC encryption is one chain and runs at the latency of its rounds alone, see there.
+ *   AES-256 on Zen 3, cycles for 8 blocks, where the pipes allow 56: ECB 56, CTR 58, CBC decryption
+ *   58, GCM 96. CBC encryption: 56 for one block, which is the latency of its rounds.
+ *
+ * Tried and rejected (for GCM see aes_aesni_gcm.inc):
+ *   - Counter-mode caching: the counters of a batch differ in one byte, hence after the first round
+ *     in one column, which can be computed for four blocks at once and inserted. Five aesenc of 112
+ *     less, but a longer way to the second round: CTR 62 cycles instead of 58.
+ *   - Round keys as memory operands of aesenc: no faster, and 1 to 2 % slower where another thread
+ *     shares the core.
  */
 #include "fc_asm.h"
 
-/* ---- Roles ------------------------------------------------------------------------------------- */
+/* ---- Roles ---------------------------------------------------------------------------------- */
 
 /* The states of 8 blocks. S7 is E(J0) where a message of GCM ends. */
 #define S0 %xmm0
@@ -51,6 +61,13 @@
 #define CTR %xmm15
 #define CHAIN %xmm15
 
+/* The second to the sixth argument; the first is KEY and stays where it is. */
+#define ARG2 %rsi
+#define ARG3 %rdx
+#define ARG4 %rcx
+#define ARG5 %r8
+#define ARG6 %r9
+
 #define KEY %rdi
 #define IN %rsi
 #define OUT %rdx
@@ -64,7 +81,7 @@
 #define DEC_KEYS 240
 #define ROUNDS 960
 
-/* ---- Constants --------------------------------------------------------------------------------- */
+/* ---- Constants ------------------------------------------------------------------------------ */
 
 FC_RODATA
 .p2align 6
@@ -92,7 +109,7 @@ FC_RODATA
 
 .text
 
-/* ---- Blocks in flight -------------------------------------------------------------------------- */
+/* ---- Blocks in flight ----------------------------------------------------------------------- */
 
 .macro ALL8 op, src
   \op \src, S0
@@ -172,11 +189,11 @@ FC_RODATA
   movdqa S7, S6
 .endm
 
-/* ---- Rounds ------------------------------------------------------------------------------------ */
+/* ---- Rounds --------------------------------------------------------------------------------- */
 
 /*
- * The rounds after the ninth but for the last one, whose key is left in RK: none, two or four, by the
- * public number of rounds. \width is ALL8 or one of its smaller sisters.
+ * The rounds after the ninth but for the last one, whose key is left in RK: none, two or four, by
+ * the public number of rounds. \width is ALL8 or one of its smaller sisters.
  */
 .macro LATE_ROUNDS width, op, keys
   movaps \keys + 16 * 10(KEY), RK
@@ -205,22 +222,22 @@ FC_RODATA
   LATE_ROUNDS \width, \op, \keys
 .endm
 
-/* ---- Arguments --------------------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------ */
 
 /* (key, chaining value, in, out, length) into KEY, VALUE, IN, OUT and LEN. */
 #define VALUE %r10
 .macro FIVE_ARGUMENTS
-  movq %rsi, VALUE
-  movq %rdx, IN
-  movq %rcx, OUT
-  movq %r8, LEN
+  movq ARG2, VALUE
+  movq ARG3, IN
+  movq ARG4, OUT
+  movq ARG5, LEN
 .endm
 
-/* ---- The last bytes of a message --------------------------------------------------------------- */
+/* ---- The last bytes of a message ------------------------------------------------------------ */
 
 /*
- * BLOCK = the LEN bytes, 1 to 15, at IN, and zeros. Two loads that may overlap, one from each end; the
- * second is moved up to where it belongs:
+ * BLOCK = the LEN bytes, 1 to 15, at IN, and zeros. Two loads that may overlap, one from each end;
+ * the second is moved up to where it belongs:
  *
  *   LEN = 11, byte:   0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
  *   from IN           a b c d e f g h . .  .  .  .  .  .  .
@@ -293,16 +310,17 @@ FC_LOCAL_FUNC(aesni_store_partial)
   ret
 FC_END(aesni_store_partial)
 
-/* ---- Key schedule ------------------------------------------------------------------------------ */
+/* ---- Key schedule --------------------------------------------------------------------------- */
 
 /*
  * void fc_aes_expand_key_aesni(struct fc_aes_key *key, const uint8_t *bytes, size_t key_len)
  * Arguments: KEY (rdi), BYTES (rsi), KEY_LEN (rdx), which becomes a pointer into the round keys.
  *
- * SubWord by aesenclast: a word in all four columns makes ShiftRows do nothing, so that what comes out
- * is SubWord of it, with the round constant added as the round key. pshufb rotates and copies the word
- * in one step. The chain of a round is pshufb, aesenclast, pxor: 6 cycles on Zen 3, as many as with
- * aeskeygenassist, pshufd, pxor; on Intel aeskeygenassist is microcode of 13 steps and loses.
+ * SubWord by aesenclast: a word in all four columns makes ShiftRows do nothing, so that what comes
+ * out is SubWord of it, with the round constant added as the round key. pshufb rotates and copies
+ * the word in one step. The chain of a round is pshufb, aesenclast, pxor: 6 cycles on Zen 3, as
+ * many as with aeskeygenassist, pshufd, pxor; on Intel aeskeygenassist is microcode of 13 steps and
+ * loses.
  */
 #define BYTES %rsi
 #define KEY_LEN %rdx
@@ -353,20 +371,8 @@ FC_RODATA
 .endm
 
 FC_FUNC(fc_aes_expand_key_aesni)
-  /* Every byte that this key does not use is zero. */
   pxor ZERO, ZERO
-  leaq ROUNDS(KEY), LIMIT
-  movq KEY, TMP
-1:
-  movaps ZERO, 0x00(TMP)
-  movaps ZERO, 0x10(TMP)
-  movaps ZERO, 0x20(TMP)
-  movaps ZERO, 0x30(TMP)
-  addq $64, TMP
-  cmpq LIMIT, TMP
-  jb 1b
-  movaps ZERO, (LIMIT)
-
+  movq $0, ROUNDS + 8(KEY)
   movdqu (BYTES), WORDS
   movdqa .Lrotate_word3(%rip), ROTATE
   leaq .Lrcon(%rip), RCON
@@ -375,7 +381,7 @@ FC_FUNC(fc_aes_expand_key_aesni)
   je 4f
   ja 6f
 
-  movl $10, ROUNDS(KEY)
+  movq $10, ROUNDS(KEY)
   leaq 16(KEY), NEXT
   leaq 16 * 11(KEY), LIMIT
 3: /* AES-128: four words a time */
@@ -389,7 +395,7 @@ FC_FUNC(fc_aes_expand_key_aesni)
 4: /* AES-192: six words a time, the last time four */
   movdqa .Lrotate_word1(%rip), ROTATE
   movq 16(BYTES), HIGH_WORDS
-  movl $12, ROUNDS(KEY)
+  movq $12, ROUNDS(KEY)
   movq HIGH_WORDS, 16(KEY)
   leaq 24(KEY), NEXT
   leaq 24 * 8(KEY), LIMIT
@@ -410,7 +416,7 @@ FC_FUNC(fc_aes_expand_key_aesni)
 
 6: /* AES-256: four words with RotWord and a round constant, four without */
   movdqu 16(BYTES), HIGH_WORDS
-  movl $14, ROUNDS(KEY)
+  movq $14, ROUNDS(KEY)
   movaps HIGH_WORDS, 16(KEY)
   leaq 32(KEY), NEXT
   leaq 16 * 14(KEY), LIMIT
@@ -447,11 +453,29 @@ FC_FUNC(fc_aes_expand_key_aesni)
   cmpq LIMIT, NEXT
   ja 9b
 
+  /* Zeros for the keys that fewer rounds lack, both directions at once, and from there on. */
+  jmp 2f
+1:
+  movaps ZERO, ENC_KEYS(TMP)
+  movaps ZERO, DEC_KEYS(TMP)
+2:
+  addq $16, TMP
+  cmpq LIMIT, TMP
+  jb 1b
+  leaq DEC_KEYS(LIMIT), TMP
+  leaq ROUNDS(KEY), LIMIT
+3:
+  movaps ZERO, 0x00(TMP)
+  movaps ZERO, 0x10(TMP)
+  addq $32, TMP
+  cmpq LIMIT, TMP
+  jb 3b
+
   FC_CLEAR_XMM 0, 5
   ret
 FC_END(fc_aes_expand_key_aesni)
 
-/* ---- ECB --------------------------------------------------------------------------------------- */
+/* ---- ECB ------------------------------------------------------------------------------------ */
 
 /* Arguments: KEY (rdi), IN (rsi), OUT (rdx), LEN (rcx), here in blocks. */
 .macro ECB op, op_last, keys
@@ -500,15 +524,15 @@ FC_FUNC(fc_aes_ecb_decrypt_aesni)
   ECB aesdec, aesdeclast, DEC_KEYS
 FC_END(fc_aes_ecb_decrypt_aesni)
 
-/* ---- CBC --------------------------------------------------------------------------------------- */
+/* ---- CBC ------------------------------------------------------------------------------------ */
 
 /*
  * void fc_aes_cbc_encrypt_aesni(const struct fc_aes_key *key, iv, in, out, size_t nblocks)
  * Arguments: KEY (rdi), VALUE (rsi), IN (rdx), OUT (rcx), LEN (r8), in blocks.
  *
- * One chain, nothing but rounds on it: the next block's plaintext and first round key are added to the
- * last round key, off the chain, so that aesenclast yields the next state, and the ciphertext is had
- * by taking them away again, also off the chain.
+ * One chain, nothing but rounds on it: the next block's plaintext and first round key are added to
+ * the last round key, off the chain, so that aesenclast yields the next state, and the ciphertext
+ * is had by taking them away again, also off the chain.
  */
 #define CHAIN_STATE S0
 #define NEXT_IN S1 /* next plaintext block ^ first round key */
@@ -632,7 +656,7 @@ FC_FUNC(fc_aes_cbc_decrypt_aesni)
   ret
 FC_END(fc_aes_cbc_decrypt_aesni)
 
-/* ---- CTR --------------------------------------------------------------------------------------- */
+/* ---- CTR ------------------------------------------------------------------------------------ */
 
 /* The counter as a number, and as the next block to use in CTR. */
 #define COUNT_LO %r8
