@@ -10,11 +10,19 @@
  * the quartiles. "vs base" compares with the byte loop that is not vectorised. --raw prints a line
  * per sample in the format of Go's benchmarks instead, for benchstat.
  *
- * The byte loops are this file too, compiled on its own with REFERENCE naming the function:
+ * The byte loops are this file too, compiled on its own with REFERENCE naming the function. (At -O2
+ * clang vectorises the first, gcc 12 neither.)
  *
- *   cc -O2 -DREFERENCE=reference_vectorized -c timingsafe_bcmp.c -o vectorized.o
- *   cc -O2 -fno-tree-vectorize -DREFERENCE=reference_plain -c timingsafe_bcmp.c -o plain.o
+ *   bench=bench/native/timingsafe_bcmp.c
+ *   cc -O2 -DREFERENCE=reference_vectorized -c $bench -o vectorized.o
+ *   cc -O2 -fno-tree-vectorize -DREFERENCE=reference_plain -c $bench -o plain.o
+ *   cc -O2 -Icsrc -Iasm $(printf " -DFC_HAVE_timingsafe_%s=1" bcmp_avx512 bcmp_avx2 bcmp_sse2 \
+ *       bcmp_gpr bcmp_portable memcmp_gpr memcmp_portable) $bench vectorized.o plain.o \
+ *     csrc/kernels.c csrc/cpu/detect.c csrc/cpu/features.c csrc/portable/timingsafe.c \
+ *     asm/x86_64/timingsafe_*.S -o timingsafe_bcmp
  */
+#define _XOPEN_SOURCE 600 /* erand48, posix_memalign */
+
 #include <stddef.h>
 #include <stdint.h>
 
