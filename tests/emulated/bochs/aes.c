@@ -72,8 +72,7 @@ static void apply(const struct fc_row *row, enum fc_aes_function f, enum stack_s
   call_function(row, f, stack, lists[shapes[f]].args, lists[shapes[f]].count);
 }
 
-/* ---- Keys --------------------------------------------------------------------------------------
- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 static struct {
   struct fc_gcm_key row, reference;
@@ -111,8 +110,7 @@ static void make_keys(const struct fc_row *row, const struct fc_row *reference, 
   }
 }
 
-/* ---- One call of a function --------------------------------------------------------------------
- */
+/* ---- One call of a function ------------------------------------------------------------------ */
 
 /* The expected results, by the reference, in ordinary memory. */
 static struct {
@@ -205,8 +203,7 @@ static void test_key_residue(const struct fc_row *row, enum fc_aes_function f, s
   residue_check(row->kernels[f].symbol, 0);
 }
 
-/* ---- All of them -------------------------------------------------------------------------------
- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 /* Long enough for every bulk loop, with and without a rest. Each meets one key length. */
 static const size_t long_lengths[] = {512, 768, 1008, 1024, 1040, 1279, 2048, 2304, 2305};

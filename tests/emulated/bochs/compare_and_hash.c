@@ -11,8 +11,7 @@ static uint64_t call_row(const struct fc_row *row, const uint64_t *args, size_t 
   return call_checked(row->kernels[0].symbol, row->kernels[0].fn, STACK_KERNEL, args, count);
 }
 
-/* ---- Compare -----------------------------------------------------------------------------------
- */
+/* ---- Compare --------------------------------------------------------------------------------- */
 
 static int compare(const struct fc_row *row, const uint8_t *a, const uint8_t *b, size_t len) {
   const uint64_t args[] = {PTR(a), PTR(b), len};
@@ -109,8 +108,7 @@ void test_timingsafe_memcmp(const struct fc_row *row, const struct fc_row *refer
   test_compare(row, reference, order_of_memcmp);
 }
 
-/* ---- Hash blocks -------------------------------------------------------------------------------
- */
+/* ---- Hash blocks ----------------------------------------------------------------------------- */
 
 static void hash(const struct fc_row *row, uint8_t *state, const uint8_t *data, size_t nblocks) {
   const uint64_t args[] = {PTR(state), PTR(data), nblocks};

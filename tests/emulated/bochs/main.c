@@ -13,8 +13,7 @@
 
 int main(void);
 
-/* ---- The emulator ------------------------------------------------------------------------------
- */
+/* ---- The emulator ---------------------------------------------------------------------------- */
 
 void probe_vaesenc(uint8_t blocks[64], const uint8_t round_keys[64]);
 void probe_vpclmulqdq(uint8_t product[64], const uint8_t a[64], const uint8_t b[64]);
@@ -74,8 +73,7 @@ static void test_probe_masked_load(void) {
   }
 }
 
-/* ---- The checks --------------------------------------------------------------------------------
- */
+/* ---- The checks ------------------------------------------------------------------------------ */
 
 #define BAD_FUNCTIONS(X) \
   X(bad_callee_saved) X(bad_no_vzeroupper) X(bad_direction) X(bad_opcode) X(bad_stack)
@@ -157,8 +155,7 @@ static void test_checks(void) {
   }
 }
 
-/* ---- The rows ----------------------------------------------------------------------------------
- */
+/* ---- The rows -------------------------------------------------------------------------------- */
 
 static op_test *const tests[FC_OP_COUNT] = {
 #define X(op) [FC_OP_##op] = test_##op,

@@ -43,7 +43,7 @@ FC_FUNC(probe_masked_difference)
   ret
 FC_END(probe_masked_difference)
 
-/* ---- One broken rule each; the argument of the last two points to a secret ---------------------- */
+/* ---- One broken rule each; the argument of the last two points to a secret ------------------- */
 
 FC_FUNC(bad_callee_saved)
   movl $1, %ebx

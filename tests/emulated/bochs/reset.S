@@ -4,7 +4,8 @@
  * RAM at IMAGE_BASE. It replaces the BIOS, so that nothing runs that is not ours. 64 KiB, seen at
  * 0xf0000 and at the top of 4 GiB. Linked at 0xf0000 as a flat binary.
  */
-#define TABLES 0x10000 /* three pages of RAM for the first page tables; runtime.c makes better ones */
+/* Three pages of RAM for the first page tables; runtime.c makes the final ones. */
+#define TABLES 0x10000
 #define PML4 TABLES
 #define PDPT (TABLES + 0x1000)
 #define PD (TABLES + 0x2000)

@@ -95,6 +95,7 @@ class Image:
 
     def add_kernels(self) -> list[str]:
         """Every kernel that the tree has; the macros that tell kernels.c so."""
+        gcc = "clang" not in tool(*self.cc, "--version")
         asm_macros = []
         for macro, name in kernel_sources.asm_sources("x86_64").items():
             try:
@@ -103,7 +104,9 @@ class Image:
             except BuildError as error:  # its row will be absent
                 print(f"{name} was not assembled: {error}")
         portable = [
-            self.compile(ROOT / name, [*kernel_sources.portable_flags(name), *KERNEL_FLAGS, *asm_macros])
+            self.compile(
+                ROOT / name, [*kernel_sources.portable_flags(name, gcc=gcc), *KERNEL_FLAGS, *asm_macros]
+            )
             for name in kernel_sources.portable_sources()
         ]
         symbols = tool("nm", "--defined-only", *portable) if portable else ""

@@ -9,8 +9,7 @@
 int main(void);
 void image_main(void);
 
-/* ---- What the compiler may call ----------------------------------------------------------------
- */
+/* ---- What the compiler may call -------------------------------------------------------------- */
 
 void *memcpy(void *restrict to, const void *restrict from, size_t len) {
   void *p = to;
@@ -59,8 +58,7 @@ int strcmp(const char *a, const char *b) {
   return (uint8_t)a[i] - (uint8_t)b[i];
 }
 
-/* ---- Output and the end ------------------------------------------------------------------------
- */
+/* ---- Output and the end ---------------------------------------------------------------------- */
 
 enum { PORT_OUTPUT = 0xe9, PORT_SHUTDOWN = 0x8900 };
 
@@ -150,8 +148,7 @@ static _Noreturn void finish(int passed) {
   for (;;) __asm__ volatile("hlt");
 }
 
-/* ---- Pseudo-random bytes -----------------------------------------------------------------------
- */
+/* ---- Pseudo-random bytes --------------------------------------------------------------------- */
 
 static uint64_t random_state = 1;
 
@@ -175,8 +172,7 @@ void random_fill(void *p, size_t len) {
   for (; i < len; i++) bytes[i] = (uint8_t)(random_word() >> 24);
 }
 
-/* ---- Page tables -------------------------------------------------------------------------------
- */
+/* ---- Page tables ----------------------------------------------------------------------------- */
 
 enum { PAGE = 4096, MAPPED_PAGES = 4096 }; /* 16 MiB; every page beyond, and page 0, is absent */
 
@@ -217,8 +213,7 @@ static void map_memory(void) {
   __asm__ volatile("movq %0, %%cr3" : : "r"(pml4) : "memory");
 }
 
-/* ---- Guarded memory ----------------------------------------------------------------------------
- */
+/* ---- Guarded memory -------------------------------------------------------------------------- */
 
 /* SLACK fills the SLACK_BYTES of its pages next to a buffer, as far as there are any. */
 enum { MAX_BUFFERS = 16, SLACK = 0xa5, SLACK_BYTES = 128 };
@@ -283,8 +278,7 @@ void guard_reset(void) {
   next_page = ARENA_FIRST_PAGE + 1;
 }
 
-/* ---- Exceptions --------------------------------------------------------------------------------
- */
+/* ---- Exceptions ------------------------------------------------------------------------------ */
 
 struct frame {
   uint64_t rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15;
@@ -365,8 +359,7 @@ static void enable_branch_tracking(void) {
   branch_tracking_on = 1;
 }
 
-/* ---- Checked calls -----------------------------------------------------------------------------
- */
+/* ---- Checked calls --------------------------------------------------------------------------- */
 
 /* 2048 bytes below the return address, which the call instruction itself pushes. */
 #define STACK_KERNEL_RSP (STACK_KERNEL_START + 2048 + 16)
@@ -440,8 +433,7 @@ uint64_t call_checked(const char *symbol, void (*fn)(void), enum stack_size stac
   return call_state.after.gpr[RAX];
 }
 
-/* ---- Secrets left behind -----------------------------------------------------------------------
- */
+/* ---- Secrets left behind --------------------------------------------------------------------- */
 
 static struct {
   struct call_registers registers;
@@ -477,8 +469,7 @@ void residue_check(const char *symbol, int returns_value) {
   }
 }
 
-/* ---- Entry -------------------------------------------------------------------------------------
- */
+/* ---- Entry ----------------------------------------------------------------------------------- */
 
 void image_main(void) {
   install_exceptions();

@@ -12,8 +12,7 @@
 
 #include "call.h"
 
-/* ---- Output ------------------------------------------------------------------------------------
- */
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 /* One line of output. Conversions: %s, %u (uint64_t, decimal), %x (uint64_t, hexadecimal). */
 void say(const char *format, ...);
@@ -25,15 +24,13 @@ uint64_t failures_so_far(void);
 /* How many failures run() meets; they are neither shown nor counted. For tests of the checks. */
 uint64_t failures_in(void (*run)(void));
 
-/* ---- Pseudo-random bytes -----------------------------------------------------------------------
- */
+/* ---- Pseudo-random bytes --------------------------------------------------------------------- */
 
 void random_seed(uint64_t seed);
 uint64_t random_word(void);
 void random_fill(void *p, size_t len);
 
-/* ---- Guarded memory ----------------------------------------------------------------------------
- */
+/* ---- Guarded memory -------------------------------------------------------------------------- */
 
 enum guard_end {
   GUARD_BEFORE, /* p[-1] is not present */
@@ -52,8 +49,7 @@ void guard_read_only(void);
 /* Free every buffer; fail if the pattern beside one has changed. */
 void guard_reset(void);
 
-/* ---- Checked calls -----------------------------------------------------------------------------
- */
+/* ---- Checked calls --------------------------------------------------------------------------- */
 
 enum stack_size {
   STACK_KERNEL, /* 2048 bytes, what kernels.h grants a kernel; then a page that is not present */
