@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions that show what the emulator executes (probe_*) and functions that each break one rule of
- * a kernel (bad_*), to show that the checks of runtime.c see it. Arguments by the C prototypes in
+ * Functions that show what the emulator executes (probe_*) and functions that each break one rule
+ * of a kernel (bad_*), to show that the checks of runtime.c see it. Arguments by the C prototypes in
  * main.c.
  */
 #include "fc_asm.h"
