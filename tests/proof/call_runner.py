@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The traced process: each call of public_calls.py once, between two signals to itself.
 
-    python -m tests.proof.call_runner [index ...]
+python -m tests.proof.call_runner [index ...]
 """
 
 from __future__ import annotations

@@ -11,13 +11,11 @@ from typing import Any
 
 import capstone  # type: ignore[import-untyped]
 from capstone import x86_const as x86
-from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+from elftools.elf.elffile import ELFFile
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ("CF", "ZF", "SF", "OF", "PF")
-GPRS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp") + tuple(
-    f"r{n}" for n in range(8, 16)
-)
+GPRS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))
 
 
 def _names_of_gprs() -> dict[str, str]:
@@ -311,9 +309,7 @@ class Image:
     def function(self, name: str) -> Function:
         if name not in self._functions:
             address, size = self.symbols[name]
-            self._functions[name] = Function(
-                name, address, size, tuple(self._decode(address, size))
-            )
+            self._functions[name] = Function(name, address, size, tuple(self._decode(address, size)))
         return self._functions[name]
 
     def region(self, name: str, address: int, size: int) -> Function:
@@ -327,12 +323,11 @@ class Image:
         raise KeyError(hex(address))
 
     def _decode(self, address: int, size: int) -> list[Instruction]:
-        decoded = [
-            Instruction(i) for i in self._engine.disasm(self.bytes_at(address, size), address)
-        ]
-        if decoded and decoded[-1].end != address + size or not decoded and size:
-            at = decoded[-1].end if decoded else address
-            raise ValueError(f"{self.path.name}: cannot decode the bytes at {at:#x}")
+        data = self.bytes_at(address, size)
+        decoded = [Instruction(i) for i in self._engine.disasm(data, address)]
+        end = decoded[-1].end if decoded else address
+        if end != address + size:
+            raise ValueError(f"{self.path.name}: cannot decode the bytes at {end:#x}")
         return decoded
 
     def imported_name(self, address: int) -> str | None:

@@ -10,8 +10,9 @@ public-registers
             registers, constants and public fields
 isa         every instruction is one that the row's features include
 
-Branches, addresses and public registers together are a proof, for assembly, that no secret reaches a branch or an address. C has no
-declared registers: there the mnemonics are checked, and the traces and ctgrind cover the rest.
+Branches, addresses and public registers together are a proof, for assembly, that no secret reaches a branch
+or an address. C has no declared registers: there the mnemonics are checked, and the traces and ctgrind cover
+the rest.
 """
 
 from __future__ import annotations

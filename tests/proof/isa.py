@@ -73,7 +73,7 @@ def needed(i: Instruction) -> frozenset[str]:
     elif i.is_vex and i.mnemonic.startswith("v"):
         found.add("avx")
         found -= {"avx512vl", "avx512bw", "avx512dq"}
-        if "ymm" in i.operands_text and re.match(r"vp(?!test|erm2f|ermil)", i.mnemonic):
+        if "ymm" in i.operands_text and re.match(r"vp(?!test|erm2f|ermil|clmul)", i.mnemonic):
             found.add("avx2")
     return frozenset(found)
 
@@ -84,10 +84,7 @@ def implications() -> dict[str, frozenset[str]]:
     text = (ROOT / "csrc/cpu/features.def").read_text()
     rows = re.findall(r'^FC_FEATURE\((\w+), "(\w+)", \d, (.*)\)$', text, flags=re.M)
     names = {identifier: name for identifier, name, _ in rows}
-    return {
-        name: frozenset(names[n] for n in re.findall(r"FC_F\((\w+)\)", needs))
-        for _, name, needs in rows
-    }
+    return {name: frozenset(names[n] for n in re.findall(r"FC_F\((\w+)\)", needs)) for _, name, needs in rows}
 
 
 def closure(features: Iterable[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ ALLOWED: tuple[tuple[str, str], ...] = (
         "Copies between registers and memory. On the DOIT list; what an address is made of is a "
         "question for the check of addresses, not for this one.",
         "mov movabs movzx movsx movsxd movbe push pop lea "
-        "movd movq movdqa movdqu movaps movups movapd movupd movss movsd movhps movlps movhpd movlpd "
+        "movd movq movdqa movdqu movaps movups movapd movupd movhps movlps movhpd movlpd "
         "movhlps movlhps",
     ),
     (
@@ -64,8 +64,8 @@ ALLOWED: tuple[tuple[str, str], ...] = (
         "The same in VEX and EVEX form; the ternary logic of AVX-512, and its masks.",
         "vpxor vpor vpand vpandn vxorps vorps vandps vandnps vpxord vpxorq vpord vporq vpandd vpandq "
         "vpandnd vpandnq vpternlogd vpternlogq vpcmpeqb vpcmpeqw vpcmpeqd vpcmpeqq vpcmpgtb vpcmpgtd "
-        "vpcmpub vpcmpb vpcmpneqb vpcmpneqq vpcmpq vpcmpuq vptestmb vptestmd vptestmq vptestnmb vpminub vpmaxub "
-        "vptest vpmovmskb vmovmskps "
+        "vpcmpub vpcmpb vpcmpneqb vpcmpneqq vpcmpq vpcmpuq vptestmb vptestmd vptestmq vptestnmb "
+        "vpminub vpmaxub vptest vpmovmskb vmovmskps "
         "kmovb kmovw kmovd kmovq korb korw kord korq kandb kandw kandd kandq kxorw kxord kxorq "
         "kortestb kortestw kortestd kortestq ktestb ktestw ktestd ktestq kunpckbw kunpckwd kunpckdq",
     ),
@@ -101,8 +101,7 @@ ALLOWED: tuple[tuple[str, str], ...] = (
         "vshufi32x4 vshufi64x2 valignd valignq",
     ),
     (
-        "The cipher and hash instructions: made to take the same time for every key and block. DOIT "
-        "list.",
+        "The cipher and hash instructions: made to take the same time for every key and block. DOIT list.",
         "aesenc aesenclast aesdec aesdeclast aesimc aeskeygenassist "
         "vaesenc vaesenclast vaesdec vaesdeclast vaesimc vaeskeygenassist "
         "sha1rnds4 sha1nexte sha1msg1 sha1msg2 sha256rnds2 sha256msg1 sha256msg2",
@@ -135,16 +134,14 @@ REFUSED: tuple[tuple[str, str], ...] = (
     (r"rc[lr]", "loops over its count"),
     (r"bs[fr]|[lt]zcnt", "not needed, and microcoded with data-dependent time on some processors"),
     (r"pdep|pext", "microcoded with data-dependent time before Zen 3"),
-    (r"rep.*|(lods|stos|movs|cmps|scas)[bwdq]", "a string instruction: its time depends on the count and bytes"),
+    (r"rep.*|(lods|stos|movs|cmps|scas)[bwdq]", "a string instruction: its time depends on count and bytes"),
     (r"loop.*|j.?cxz", "a slow jump on a register that may not be public"),
     (r"v?maskmov.*|v?pmaskmov.*", "a masked store is a sequence that depends on its mask"),
     (r"f\w+|emms", "x87 and MMX"),
     (r"cpuid|rd\w+|xgetbv|syscall|int\d?|lock.*", "has no place in a kernel"),
 )
 
-REASON: dict[str, str] = {
-    mnemonic: reason for reason, mnemonics in ALLOWED for mnemonic in mnemonics.split()
-}
+REASON: dict[str, str] = {mnemonic: reason for reason, mnemonics in ALLOWED for mnemonic in mnemonics.split()}
 
 
 def why_refused(mnemonic: str) -> str | None:

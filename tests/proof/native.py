@@ -8,10 +8,13 @@ import sys
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from .disassembly import ROOT
+
 sys.path.insert(0, str(ROOT / "tests/native"))
 
-import build  # noqa: E402
+import build
+
+__all__ = ["build", "harness_program", "tool"]
 
 TRACE = ROOT / "tests/proof/trace"
 OUTPUT = ROOT / "build/proof"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import fastcrypt
+
 NAMESPACE: dict[str, object] = {
     "data": bytes(range(256)),
     "other": bytes(range(255)) + b"\0",
@@ -17,7 +19,10 @@ NAMESPACE: dict[str, object] = {
     "iv": bytes(16),
     "nonce": bytes(12),
     "block": bytes(64),
-    "buffer": bytearray(256),
+    "buffer": bytearray(272),
+    "AES": fastcrypt.AES(bytes(range(16))),
+    "AESGCM": fastcrypt.AESGCM(bytes(range(32))),
+    "sealed": fastcrypt.AESGCM(bytes(range(32))).encrypt(bytes(12), bytes(100), b"aad"),
 }
 
 
@@ -46,6 +51,28 @@ CALLS: tuple[Call, ...] = (
     _call("fastcrypt.timingsafe_memcmp(data, other)", "timingsafe_memcmp"),
     _call("fastcrypt.compare_digest(data, other)", "timingsafe_bcmp"),
     _call("fastcrypt.timingsafe_equal(data, other)", "timingsafe_bcmp"),
+    _call("fastcrypt.AES(key)", "aes"),
+    _call("AES.ecb_encrypt(data)", "aes"),
+    _call("AES.ecb_decrypt(data)", "aes"),
+    _call("AES.cbc_encrypt(iv, data, padding='pkcs7')", "aes"),
+    _call("AES.cbc_decrypt(iv, data)", "aes"),
+    _call("AES.ctr(iv, data)", "aes"),
+    _call("fastcrypt.AESGCM(key32)", "aes"),
+    _call("AESGCM.encrypt(nonce, data, b'aad')", "aes"),
+    _call("AESGCM.encrypt_into(nonce, data, None, buffer)", "aes"),
+    _call("AESGCM.encrypt_detached(nonce, data, b'aad')", "aes"),
+    _call("AESGCM.decrypt(nonce, sealed, b'aad')", "aes", "timingsafe_bcmp"),
+    _call("AESGCM.decrypt_into(nonce, sealed, b'aad', memoryview(buffer)[:100])", "aes", "timingsafe_bcmp"),
+    _call("AESGCM.decrypt_detached(nonce, sealed[:-16], sealed[-16:], b'aad')", "aes", "timingsafe_bcmp"),
+    *(
+        _call(f"fastcrypt.aes_encrypt(key, data, mode={mode!r}, iv={iv})", "aes")
+        for mode, iv in (("ecb", "None"), ("cbc", "iv"), ("ctr", "iv"), ("gcm", "nonce"))
+    ),
+    *(
+        _call(f"fastcrypt.aes_decrypt(key, data, mode={mode!r}, iv={iv})", "aes")
+        for mode, iv in (("ecb", "None"), ("cbc", "iv"), ("ctr", "iv"))
+    ),
+    _call("fastcrypt.aes_decrypt(key32, sealed, mode='gcm', iv=nonce, aad=b'aad')", "aes", "timingsafe_bcmp"),
 )
 
 #: Public names that run no kernel of their own, or all of them: name -> why.
@@ -54,4 +81,6 @@ NO_KERNEL: dict[str, str] = {
     "cpu_features": "facts of the CPU",
     "kernels": "the names of what was chosen",
     "self_test": "runs every row, chosen or not",
+    "InvalidTag": "an exception",
+    "__version__": "a string",
 }

@@ -14,7 +14,7 @@ import mmap
 import sys
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+from elftools.elf.elffile import ELFFile
 
 import fastcrypt
 from fastcrypt import _core
@@ -35,9 +35,7 @@ def writable_ranges(path: Path) -> list[tuple[int, int]]:
     base, page = load_address(path), mmap.PAGESIZE
     with path.open("rb") as stream:
         segments = [
-            (s["p_vaddr"], s["p_memsz"])
-            for s in ELFFile(stream).iter_segments("PT_LOAD")
-            if s["p_flags"] & 2
+            (s["p_vaddr"], s["p_memsz"]) for s in ELFFile(stream).iter_segments("PT_LOAD") if s["p_flags"] & 2
         ]
     ranges = []
     for address, size in segments:

@@ -43,9 +43,7 @@ def parse_lines(text: str) -> Iterator[Cell]:
     for line in text.splitlines():
         if line.startswith("{"):
             fields = json.loads(line)
-            yield Cell(
-                fields["symbol"], fields["check"], fields["status"], fields.get("detail", "")
-            )
+            yield Cell(fields["symbol"], fields["check"], fields["status"], fields.get("detail", ""))
             continue
         words = line.split(None, 3)
         if len(words) >= 3 and words[0] in STATUSES:

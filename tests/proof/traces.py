@@ -20,12 +20,13 @@ from .disassembly import Function, Image, Instruction
 from .result import FAIL, Cell, parse_lines
 
 CHECKS = ("trace", "trace-coverage")
+COUNTS = native.OUTPUT / "instruction_counts.json"
 
 #: Words of struct user_regs_struct, in order.
 _USER_REGS = (
-    "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss "
-    "fs_base gs_base ds es fs gs"
-).split()
+    *("r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx"),
+    *("rsi", "rdi", "orig_rax", "rip", "cs", "eflags", "rsp", "ss", "fs_base", "gs_base"),
+)
 _NUMBER = {name: number for number, name in enumerate(_USER_REGS)}
 
 #: What push, pop, call and ret access although no operand says so: displacement from rsp.
@@ -69,9 +70,7 @@ def _lines(function: Function) -> Iterator[str]:
     yield f"F {function.name} {function.address:x} {function.size:x}"
     for i in function.instructions:
         operands = _operands(i)
-        yield " ".join(
-            [f"I {i.address:x} {int(_is_padding(i))} {len(operands)}", *operands]
-        )
+        yield " ".join([f"I {i.address:x} {int(_is_padding(i))} {len(operands)}", *operands])
 
 
 def decode(program: Path, symbols: list[str]) -> Path:
@@ -108,9 +107,7 @@ def program() -> Path:
 @cache
 def targets() -> dict[str, str]:
     """Every function of every row -> "runnable", or why it is not."""
-    listing = subprocess.run(
-        [program(), "/dev/null", "--list"], capture_output=True, text=True, check=True
-    )
+    listing = subprocess.run([program(), "/dev/null", "--list"], capture_output=True, text=True, check=True)
     words = [line.split(None, 2) for line in listing.stdout.splitlines()]
     return {w[1]: w[2] for w in words if w[0] == "target"}
 
@@ -125,7 +122,7 @@ def decode_table() -> Path:
 
 
 def _run(part: int, parts: int, options: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    command = [program(), decode_table(), "--part", f"{part}/{parts}", *options]
+    command = [str(program()), str(decode_table()), "--part", f"{part}/{parts}", *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -133,7 +130,7 @@ def cells(*options: str) -> Iterator[Cell]:
     """The cells of the single-step check, by as many tracers as there are processors."""
     parts = os.cpu_count() or 1
     decode_table()
-    counts: list[tuple[str, int, int, int, int]] = []
+    found: list[tuple[str, int, int, int, int]] = []
     with ThreadPoolExecutor(parts) as pool:
         seen: set[tuple[str, str]] = set()
         for done in pool.map(_run, range(parts), [parts] * parts, [options] * parts):
@@ -143,8 +140,8 @@ def cells(*options: str) -> Iterator[Cell]:
                 if (cell.symbol, cell.check) not in seen:  # each part shows the leaks
                     seen.add((cell.symbol, cell.check))
                     yield cell
-            counts += _counts(done.stdout)
-    _write_counts(counts)
+            found += _counts(done.stdout)
+    _write_counts(found)
 
 
 def _counts(text: str) -> Iterator[tuple[str, int, int, int, int]]:
@@ -154,11 +151,15 @@ def _counts(text: str) -> Iterator[tuple[str, int, int, int, int]]:
             yield word[1], int(word[2]), int(word[3]), int(word[4]), int(word[5])
 
 
-def _write_counts(counts: list[tuple[str, int, int, int, int]]) -> None:
+def _write_counts(found: list[tuple[str, int, int, int, int]]) -> None:
     """build/proof/instruction_counts.json: how many instructions each call took."""
     table: dict[str, list[dict[str, int]]] = {}
-    for symbol, n, aad, key, instructions in counts:
-        table.setdefault(symbol, []).append(
-            {"n": n, "aad": aad, "key": key, "instructions": instructions}
-        )
-    (native.OUTPUT / "instruction_counts.json").write_text(json.dumps(table, indent=1) + "\n")
+    for symbol, n, aad, key, instructions in found:
+        table.setdefault(symbol, []).append({"n": n, "aad": aad, "key": key, "instructions": instructions})
+    COUNTS.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def counts() -> dict[str, list[dict[str, int]]]:
+    """Symbol -> one entry per traced call: its lengths, and how many instructions it took."""
+    table: dict[str, list[dict[str, int]]] = json.loads(COUNTS.read_text())
+    return table

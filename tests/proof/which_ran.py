@@ -16,7 +16,7 @@ from . import module, native, oracle
 from .disassembly import ROOT
 from .module import Row
 from .public_calls import CALLS, Call
-from .result import FAIL, UNDECIDABLE, Cell, verdict
+from .result import PASS, UNDECIDABLE, Cell, verdict
 
 CHECKS = ("which-ran",)
 
@@ -49,10 +49,8 @@ def symbols_that_ran(setting: str | None) -> list[set[str]]:
     environment = {k: v for k, v in os.environ.items() if k != "FASTCRYPT_CPU"}
     if setting is not None:
         environment["FASTCRYPT_CPU"] = setting
-    command = [tracer, str(module.path()), sys.executable, "-m", "tests.proof.call_runner"]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [str(tracer), str(module.path()), sys.executable, "-m", "tests.proof.call_runner"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("ran ")]
     if done.returncode != 0 or len(lines) != len(CALLS):
         raise TracingFailed(f"FASTCRYPT_CPU={setting}: {done.stderr.strip()[-300:]}")
@@ -84,6 +82,7 @@ def cells(quick: bool = False) -> Iterator[Cell]:
     chosen = list(QUICK_SETTINGS if quick else settings())
     ran_in: dict[str, int] = {}
     problems: dict[str, list[str]] = {}
+    native.tool("steps.c")  # once, before several threads want it
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for setting, calls in zip(chosen, pool.map(symbols_that_ran, chosen), strict=True):
             for call, ran in zip(CALLS, calls, strict=True):
@@ -92,21 +91,21 @@ def cells(quick: bool = False) -> Iterator[Cell]:
                 for symbol, problem in problems_of(call, ran, setting):
                     problems.setdefault(symbol, []).append(problem)
     for symbol in dict.fromkeys([*module.symbols(), *problems]):
-        yield _cell(symbol, problems.get(symbol, []), ran_in.get(symbol, 0), len(chosen))
+        if problems.get(symbol) or symbol in ran_in:
+            detail = f"{ran_in.get(symbol, 0)} calls, {len(chosen)} settings"
+            yield verdict(symbol, "which-ran", problems.get(symbol, []), detail)
+        else:
+            yield never_ran(symbol, chosen)
 
 
-def _cell(symbol: str, problems: list[str], count: int, settings_count: int) -> Cell:
-    if problems or count:
-        return verdict(symbol, "which-ran", problems, f"{count} calls, {settings_count} settings")
-    return Cell(symbol, "which-ran", UNDECIDABLE, why_never(symbol))
-
-
-def why_never(symbol: str) -> str:
-    """Why no call under any setting ran a symbol."""
+def never_ran(symbol: str, chosen: list[str | None]) -> Cell:
+    """The cell of a kernel that no call ran although nothing is wrong with that."""
     rows = [row for row in module.rows() if symbol in row.symbols]
     missing = frozenset.intersection(*(row.features - oracle.usable(None) for row in rows))
     if not any(row.built for row in rows):
-        return "not built"
+        return Cell(symbol, "which-ran", UNDECIDABLE, "not built")
     if missing:
-        return f"this CPU lacks {', '.join(sorted(missing))}"
-    return "a better row runs under every setting, or no public call needs it"
+        return Cell(symbol, "which-ran", UNDECIDABLE, f"this CPU lacks {', '.join(sorted(missing))}")
+    if not any(expected(row.op, setting) == row for row in rows for setting in chosen):
+        return Cell(symbol, "which-ran", PASS, f"never the best in {len(chosen)} settings, and never ran")
+    return Cell(symbol, "which-ran", UNDECIDABLE, "no public call runs it")

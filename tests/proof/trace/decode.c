@@ -26,7 +26,9 @@ static int read_operands(FILE *file, struct decode_instruction *i) {
   for (size_t k = 0; k < i->operand_count; k++) {
     struct decode_operand *o = &i->operands[k];
     int64_t displacement;
-    if (fscanf(file, "%d %d %" SCNu64 " %" SCNd64, &o->base, &o->index, &o->scale, &displacement) != 4) return 0;
+    if (fscanf(file, "%d %d %" SCNu64 " %" SCNd64, &o->base, &o->index, &o->scale, &displacement) !=
+        4)
+      return 0;
     o->displacement = (uint64_t)displacement;
   }
   return 1;
@@ -84,8 +86,8 @@ struct decode_instruction *decode_at(uint64_t address) {
   return bsearch(&address, f->instructions, f->count, sizeof *f->instructions, compare_instruction);
 }
 
-
-uint64_t decode_effective_address(const struct decode_operand *o, const struct user_regs_struct *regs) {
+uint64_t decode_effective_address(const struct decode_operand *o,
+                                  const struct user_regs_struct *regs) {
   const unsigned long long *values = (const unsigned long long *)regs;
   uint64_t address = o->displacement;
   if (o->base >= 0) address += values[o->base];

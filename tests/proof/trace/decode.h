@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tracers know about the code: each instruction's memory operands and each function's name,
- * as tests/proof/traces.py wrote them down with a disassembler.
+ * What the tracers know about the code: each instruction's memory operands and each function's
+ * name, as tests/proof/traces.py wrote them down with a disassembler.
  *
  * The file has one line per function, `F name start size`, and after it one per instruction,
- * `I address padding count` and count times `base index scale displacement`. base and index are places
- * in struct user_regs_struct, or -1; a displacement relative to rip is already absolute.
+ * `I address padding count` and count times `base index scale displacement`. base and index are
+ * places in struct user_regs_struct, or -1; a displacement relative to rip is already absolute.
  */
 #ifndef FC_PROOF_DECODE_H
 #define FC_PROOF_DECODE_H

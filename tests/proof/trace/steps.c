@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which instructions of one shared object run: single-steps a program between pairs of SIGUSR1 that it
- * sends itself, and prints the offsets in the object that ran, one line per pair.
+ * Which instructions of one shared object run: single-steps a program between pairs of SIGUSR1 that
+ * it sends itself, and prints the offsets in the object that ran, one line per pair.
  *
  *   steps OBJECT program arguments...      OBJECT: what its path in /proc/PID/maps ends with
  *
@@ -63,7 +63,8 @@ static void print_object(const struct object *object, size_t steps) {
 }
 
 static void note_instruction(pid_t child, struct object *object) {
-  const long rip = ptrace(PTRACE_PEEKUSER, child, (void *)offsetof(struct user_regs_struct, rip), NULL);
+  const long rip =
+      ptrace(PTRACE_PEEKUSER, child, (void *)offsetof(struct user_regs_struct, rip), NULL);
   const uint64_t offset = (uint64_t)rip - object->start;
   if (offset < object->end - object->start) object->ran[offset] = 1;
 }
@@ -79,7 +80,8 @@ static void step_to_mark(pid_t child, const char *name) {
     if (ptrace(PTRACE_SINGLESTEP, child, NULL, (void *)signal) != 0) give_up("singlestep");
     if (waitpid(child, &status, 0) < 0) give_up("waitpid");
     if (!WIFSTOPPED(status)) {
-      fprintf(stderr, "steps: the program ended between two marks, status 0x%x\n", (unsigned)status);
+      fprintf(stderr, "steps: the program ended between two marks, status 0x%x\n",
+              (unsigned)status);
       exit(2);
     }
     if (WSTOPSIG(status) == SIGUSR1) break;

@@ -2,14 +2,14 @@
 /*
  * Single-step every kernel under secrets that differ, and compare the traces.
  *
- * A child calls the kernel once per pattern of secrets, with the same public values, the same operands at
- * the same places and the same stack. The tracer steps it natively and records, for every instruction
- * between call and return, its address and the address of each memory access. All traces of a kernel and a
- * set of lengths must be equal, word for word.
+ * A child calls the kernel once per pattern of secrets, with the same public values, the same
+ * operands at the same places and the same stack. The tracer steps it natively and records, for
+ * every instruction between call and return, its address and the address of each memory access. All
+ * traces of a kernel and a set of lengths must be equal, word for word.
  *
- * Which lengths: those of lengths_of(), and for each target the tracer then says which of the kernel's
- * instructions none of them reached. Where all patterns would take too long, they run only at lengths that
- * take a jump that no earlier length took.
+ * Which lengths: those of lengths_of(), and for each target the tracer then says which of the
+ * kernel's instructions none of them reached. Where all patterns would take too long, they run only
+ * at lengths that take a jump that no earlier length took.
  *
  *   trace DECODE [--part I/N] [--row NAME] [--op OP] [--json] [--quick]
  */
@@ -28,7 +28,8 @@
 extern void trace_call(fc_any_fn *fn, const uint64_t words[HARNESS_MAX_WORDS]);
 extern const char trace_begin[], trace_end[];
 
-/* ---- Secrets ----------------------------------------------------------------------------------- */
+/* ---- Secrets -----------------------------------------------------------------------------------
+ */
 
 enum pattern_kind { CONSTANT, RANDOM, ONE_BIT, EQUAL, DIFFERS };
 enum place { FIRST, MIDDLE, LAST };
@@ -164,23 +165,27 @@ static void fill(void *context, const char *name, uint8_t *out, size_t len) {
   }
 }
 
-/* ---- Lengths ----------------------------------------------------------------------------------- */
+/* ---- Lengths -----------------------------------------------------------------------------------
+ */
 
 static const size_t compare_lengths[] = {
-    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16,  17,  18,  20,  23,  24,  25,  28,
-    31, 32, 33, 34, 36, 40, 47, 48, 49, 50, 56, 60, 63, 64, 65,  72,  80,  95,  96,  97,  112, 127,
-    128, 129, 130, 159, 160, 161, 191, 192, 193, 224, 255, 256, 257, 300, 383, 384, 385, 511, 512, 513, 600};
+    0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   11,  12,  13,  15,  16,  17,  18,
+    20,  23,  24,  25,  28,  31,  32,  33,  34,  36,  40,  47,  48,  49,  50,  56,  60,
+    63,  64,  65,  72,  80,  95,  96,  97,  112, 127, 128, 129, 130, 159, 160, 161, 191,
+    192, 193, 224, 255, 256, 257, 300, 383, 384, 385, 511, 512, 513, 600};
 
 /* In units of a block of 16 or 64 bytes: every count up to 17, then around the powers of two. */
 static const size_t block_counts[] = {1,  0,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                                       13, 14, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65};
 
 static const size_t stream_lengths[] = {
-    1,   0,   5,   15,  16,  17,  31,  32,  33,  47,  48,  49,  63,  64,  65,  79,  80,  81,  95,  96,
-    97,  112, 113, 127, 128, 129, 143, 144, 145, 159, 160, 176, 191, 192, 193, 208, 224, 239, 240, 241,
-    255, 256, 257, 272, 288, 304, 320, 336, 383, 384, 385, 511, 512, 513, 600, 768, 1023, 1024, 1025, 1040};
+    1,   0,   5,   15,  16,  17,  31,  32,  33,  47,  48,  49,   63,   64,   65,
+    79,  80,  81,  95,  96,  97,  112, 113, 127, 128, 129, 143,  144,  145,  159,
+    160, 176, 191, 192, 193, 208, 224, 239, 240, 241, 255, 256,  257,  272,  288,
+    304, 320, 336, 383, 384, 385, 511, 512, 513, 600, 768, 1023, 1024, 1025, 1040};
 
-static const size_t aad_lengths[] = {0, 1, 13, 16, 17, 20, 32, 48, 64, 65, 80, 96, 112, 128, 129, 144, 200, 256, 300};
+static const size_t aad_lengths[] = {0,  1,  13,  16,  17,  20,  32,  48,  64, 65,
+                                     80, 96, 112, 128, 129, 144, 200, 256, 300};
 static const size_t key_lengths[] = {16, 24, 32};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -188,17 +193,20 @@ enum { MAX_LENGTHS = 256 };
 
 static size_t *base_lengths(const struct harness_op *op, size_t *count) {
   static size_t list[MAX_LENGTHS];
-  const size_t *from = is_compare(op) ? compare_lengths : op->unit > 1 ? block_counts : stream_lengths;
-  *count = is_compare(op)    ? COUNT(compare_lengths)
-           : op->unit > 1    ? COUNT(block_counts)
+  const size_t *from = is_compare(op) ? compare_lengths
+                       : op->unit > 1 ? block_counts
+                                      : stream_lengths;
+  *count = is_compare(op)      ? COUNT(compare_lengths)
+           : op->unit > 1      ? COUNT(block_counts)
            : harness_has_n(op) ? COUNT(stream_lengths)
-                             : 1;
+                               : 1;
   if (harness_options.quick && *count > 20 && !is_compare(op)) *count = 15;
   for (size_t i = 0; i < *count; i++) list[i] = from[i] * op->unit;
   return list;
 }
 
-/* Each length with one key length and one length of AAD, in turn; the shortest with all key lengths. */
+/* Each length with one key length and one length of AAD, in turn; the shortest with all key
+ * lengths. */
 static size_t lengths_of(const struct harness_op *op, struct harness_sizes sizes[MAX_LENGTHS]) {
   size_t n_count, count = 0;
   const size_t *n = base_lengths(op, &n_count);
@@ -216,7 +224,8 @@ static size_t lengths_of(const struct harness_op *op, struct harness_sizes sizes
   return count;
 }
 
-/* ---- Traces ------------------------------------------------------------------------------------ */
+/* ---- Traces ------------------------------------------------------------------------------------
+ */
 
 /* The words of a trace: an instruction's address, then those of its accesses. */
 struct trace {
@@ -240,7 +249,8 @@ static uint64_t edges[EDGE_SLOTS];
 
 static int add_edge(uint64_t from, uint64_t to) {
   const uint64_t key = from * 0x9e3779b97f4a7c15 ^ to;
-  for (size_t i = key % EDGE_SLOTS, tries = 0; tries < EDGE_SLOTS; i = (i + 1) % EDGE_SLOTS, tries++) {
+  for (size_t i = key % EDGE_SLOTS, tries = 0; tries < EDGE_SLOTS;
+       i = (i + 1) % EDGE_SLOTS, tries++) {
     if (edges[i] == key) return 0;
     if (edges[i] == 0) {
       edges[i] = key;
@@ -288,10 +298,11 @@ static int step_differs(struct recorder *r, uint64_t rip, const char *what, uint
   if (what == NULL) {
     char there[160];
     where(there, sizeof there, wanted);
-    snprintf(problem, sizeof problem, "step %zu: after %s runs %s, not %s", r->steps, before, here, there);
+    snprintf(problem, sizeof problem, "step %zu: after %s runs %s, not %s", r->steps, before, here,
+             there);
   } else {
-    snprintf(problem, sizeof problem, "step %zu: %s at %s accesses 0x%llx, not 0x%llx", r->steps, what,
-             here, (unsigned long long)seen, (unsigned long long)wanted);
+    snprintf(problem, sizeof problem, "step %zu: %s at %s accesses 0x%llx, not 0x%llx", r->steps,
+             what, here, (unsigned long long)seen, (unsigned long long)wanted);
   }
   return 0;
 }
@@ -348,13 +359,15 @@ static int step_through_call(pid_t child, struct recorder *r) {
     if (!step(r, &regs)) return 0;
   }
   if (!r->recording && r->at != r->reference->count) {
-    snprintf(problem, sizeof problem, "the call ends after %zu steps, not %zu", r->steps, r->reference->steps);
+    snprintf(problem, sizeof problem, "the call ends after %zu steps, not %zu", r->steps,
+             r->reference->steps);
     return 0;
   }
   return 1;
 }
 
-/* ---- One target -------------------------------------------------------------------------------- */
+/* ---- One target --------------------------------------------------------------------------------
+ */
 
 /* In the child: call the kernel once per pattern. */
 static void call_under_patterns(const struct harness_target *target, struct harness_sizes sizes,
@@ -412,7 +425,8 @@ static size_t trace_length(const struct harness_target *target, struct harness_s
   size_t wanted = 1;
   int same = 1;
   for (size_t i = 0; i < wanted && same; i++) {
-    struct recorder r = {.reference = &reference, .recording = i == 0, .previous = (uintptr_t)trace_begin};
+    struct recorder r = {
+        .reference = &reference, .recording = i == 0, .previous = (uintptr_t)trace_begin};
     if (i == 0) reference.count = reference.steps = 0;
     same = run_to_call(child) && step_through_call(child, &r);
     if (i == 0) reference.steps = r.steps;
@@ -420,15 +434,17 @@ static size_t trace_length(const struct harness_target *target, struct harness_s
     if (!same && problem[0] == '\0') strcpy(problem, "the traced process could not make the call");
     if (!same) {
       const size_t used = strlen(problem);
-      snprintf(problem + used, sizeof problem - used, " [n=%zu aad=%zu key=%zu; %s against %s]", sizes.n,
-               sizes.aad_len, sizes.key_len, patterns->list[i].name, patterns->list[0].name);
+      snprintf(problem + used, sizeof problem - used, " [n=%zu aad=%zu key=%zu; %s against %s]",
+               sizes.n, sizes.aad_len, sizes.key_len, patterns->list[i].name,
+               patterns->list[0].name);
     }
     totals->traces++;
     totals->steps += r.steps;
   }
   end_child(child);
   totals->lengths++;
-  printf("count %s %zu %zu %zu %zu\n", target->id, sizes.n, sizes.aad_len, sizes.key_len, reference.steps);
+  printf("count %s %zu %zu %zu %zu\n", target->id, sizes.n, sizes.aad_len, sizes.key_len,
+         reference.steps);
   return same ? reference.steps : 0;
 }
 
@@ -451,7 +467,8 @@ static int trace_target(const struct harness_target *target, struct totals *tota
   return 1;
 }
 
-/* ---- The report -------------------------------------------------------------------------------- */
+/* ---- The report --------------------------------------------------------------------------------
+ */
 
 /* How many instructions of a function no length reached, and the first of them. */
 static size_t not_executed(const struct decode_function *f, uint64_t *first) {
@@ -472,7 +489,8 @@ static void report_coverage(const struct harness_target *target) {
   const size_t missed = not_executed(f, &first);
   where(at, sizeof at, first);
   if (missed == 0) {
-    harness_report(HARNESS_PASS, target->id, "trace-coverage", "all %zu instructions ran", f->count);
+    harness_report(HARNESS_PASS, target->id, "trace-coverage", "all %zu instructions ran",
+                   f->count);
   } else {
     harness_report(HARNESS_FAIL, target->id, "trace-coverage",
                    "%zu of %zu instructions never ran, the first at %s", missed, f->count, at);
@@ -493,7 +511,8 @@ static void report_target(const struct harness_target *target) {
 /* The planted leaks: the check is blind if their traces are equal. */
 static void report_leaks(void) {
   size_t count;
-  struct harness_target *targets = harness_targets(harness_leak_rows, harness_leak_row_count, &count);
+  struct harness_target *targets =
+      harness_targets(harness_leak_rows, harness_leak_row_count, &count);
   for (size_t i = 0; i < count; i++) {
     struct totals totals;
     if (!trace_target(&targets[i], &totals) && strncmp(problem, "step", 4) == 0) {
@@ -519,7 +538,8 @@ static void part_of(int *argc, char **argv, size_t *part, size_t *parts) {
 int main(int argc, char **argv) {
   size_t count, part, parts, taken = 0;
   if (argc < 2) {
-    fprintf(stderr, "usage: %s DECODE [--part I/N] [--row NAME] [--op OP] [--json] [--quick]\n", argv[0]);
+    fprintf(stderr, "usage: %s DECODE [--part I/N] [--row NAME] [--op OP] [--json] [--quick]\n",
+            argv[0]);
     return 2;
   }
   part_of(&argc, argv, &part, &parts);

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The native checks: programs of tests/native that print their cells."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from . import native
+from .result import FAIL, Cell, parse_lines
+
+#: Program -> what runs it.
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    "ctgrind": ("valgrind", "-q", "--error-limit=no"),
+    "bounds": (),
+    "abi": (),
+    "wiped": (),
+    "bitflip": (),
+}
+
+
+def cells(name: str, *options: str) -> Iterator[Cell]:
+    """Build one program, run it, and yield what it printed; a crash is a failed cell."""
+    runner = PROGRAMS[name]
+    if runner and shutil.which(runner[0]) is None:
+        yield Cell(name, name, FAIL, f"{runner[0]} is not installed")
+        return
+    command = [*runner, str(native.build.build(name)), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = list(parse_lines(done.stdout))
+    yield from found
+    if done.returncode not in (0, 1) or not found:
+        yield Cell(name, name, FAIL, f"status {done.returncode}: {done.stderr.strip()[-300:]}")
