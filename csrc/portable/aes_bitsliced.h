@@ -16,9 +16,9 @@
  * 10 and 14, rows 1 and 3 are off by two columns, which is put right once.
  *
  * The layout `bitsliced` of a key schedule: round key i is eight words in native byte order at
- * schedule[64 i]. Each has the bits of a state, the same for all four blocks, with the columns where
- * round i has them. Round keys 1 and up contain 0x63 in every byte, the constant of the S-box, which
- * the circuit leaves out. (It may pass through InvMixColumns, which maps it to itself.)
+ * schedule[64 i]. Each has the bits of a state, the same for all four blocks, with the columns
+ * where round i has them. To each byte of round keys 1 and up 0x63 is added, the constant of the
+ * S-box, which the circuit leaves out. (InvMixColumns maps it to itself.)
  */
 #ifndef FC_AES_BITSLICED_H
 #define FC_AES_BITSLICED_H
@@ -40,11 +40,7 @@ FC_HIDDEN void fc_bitsliced_sub_bytes(uint64_t state[8]);
    them. */
 FC_HIDDEN void fc_bitsliced_pack_round_keys(const uint8_t keys[FC_AES_BATCH], uint64_t state[8]);
 
-/* out[i] = a[i] ^ b[i] over len bytes, and over a block; out may equal either. */
-static inline void fc_xor_bytes(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t len) {
-  for (size_t i = 0; i < len; i++) out[i] = (uint8_t)(a[i] ^ b[i]);
-}
-
+/* out = a ^ b; out may equal either. */
 static inline void fc_xor_block(uint8_t out[FC_AES_BLOCK], const uint8_t a[FC_AES_BLOCK],
                                 const uint8_t b[FC_AES_BLOCK]) {
   uint64_t x[2], y[2];
@@ -55,15 +51,15 @@ static inline void fc_xor_block(uint8_t out[FC_AES_BLOCK], const uint8_t a[FC_AE
   memcpy(out, x, sizeof x);
 }
 
-/* One to four blocks' worth of bytes. */
-static inline void fc_xor_batch(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t len) {
+static inline void fc_xor_bytes(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t len) {
   size_t i = 0;
-  for (; i + FC_AES_BLOCK <= len; i += FC_AES_BLOCK) fc_xor_block(out + i, a + i, b + i);
-  fc_xor_bytes(out + i, a + i, b + i, len - i);
+  for (; len - i >= FC_AES_BLOCK; i += FC_AES_BLOCK) fc_xor_block(out + i, a + i, b + i);
+  for (; i < len; i++) out[i] = (uint8_t)(a[i] ^ b[i]);
 }
 
 /* The functions of the row, so that the compiler holds each against its contract. */
-#define X(function) extern FC_HIDDEN fc_aes_##function##_fn FC_C_KERNEL(fc_aes_##function##_portable);
+#define X(function) \
+  extern FC_HIDDEN fc_aes_##function##_fn FC_C_KERNEL(fc_aes_##function##_portable);
 FC_AES_FUNCTIONS(X)
 #undef X
 

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GCM, SP 800-38D, a batch of four blocks at a time: CTR, and GHASH over the ciphertext. */
+/*
+ * GCM, SP 800-38D: CTR and GHASH over the ciphertext, a batch of four blocks at a time.
+ *
+ * Contract: kernels.h, ops aes_gcm_*
+ * Secret: text, keystream, y, the tag's mask, the keys
+ * Public: pointers, lengths, counters, J0, additional data, and whether it encrypts or decrypts
+ * Loop: one batch: counters encrypted, text added, ciphertext hashed with one reduction.
+ */
 #include "portable/aes_ghash.h"
 
 enum direction { ENCRYPT, DECRYPT };
@@ -18,7 +25,7 @@ static void keystream(const struct fc_aes_key *key, const uint8_t prefix[12], ui
 static void crypt_batch(const struct fc_ghash_key *ghash, uint8_t y[16], const uint8_t *stream,
                         const uint8_t *in, uint8_t *out, size_t len, enum direction direction) {
   if (direction == DECRYPT) fc_portable_ghash(ghash, y, in, len);
-  fc_xor_batch(out, in, stream, len);
+  fc_xor_bytes(out, in, stream, len);
   if (direction == ENCRYPT) fc_portable_ghash(ghash, y, out, len);
 }
 

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ECB, CBC and CTR. A last batch of fewer than four blocks is copied, so that nothing outside the
-   operands is touched. */
+/*
+ * ECB, CBC and CTR, SP 800-38A, over batches of four blocks.
+ *
+ * Contract: kernels.h, ops aes_ecb_*, aes_cbc_*, aes_ctr
+ * Secret: blocks, keystream, chaining values, the key
+ * Public: pointers, lengths, the counter
+ * Loop: one batch. A last one of fewer than four blocks is copied, or its keystream not all used,
+ *   so that nothing outside the operands is touched. CBC encryption has one block in its batch,
+ *   since each needs the one before it: a quarter of the speed of the others.
+ */
 #include "portable/aes_bitsliced.h"
 
 typedef void batch_fn(const struct fc_aes_key *key, const uint8_t in[FC_AES_BATCH],
@@ -31,7 +39,6 @@ void FC_C_KERNEL(fc_aes_ecb_decrypt_portable)(const struct fc_aes_key *key, cons
   ecb(key, in, out, nblocks, fc_bitsliced_decrypt);
 }
 
-/* Each block needs the one before it: one block a batch, a quarter of the speed of the others. */
 void FC_C_KERNEL(fc_aes_cbc_encrypt_portable)(const struct fc_aes_key *key, uint8_t iv[16],
                                               const uint8_t *in, uint8_t *out, size_t nblocks) {
   uint8_t blocks[FC_AES_BATCH] = {0};
@@ -56,7 +63,7 @@ void FC_C_KERNEL(fc_aes_cbc_decrypt_portable)(const struct fc_aes_key *key, uint
     size_t n = nblocks < FC_AES_BATCH_BLOCKS ? nblocks : FC_AES_BATCH_BLOCKS;
     memcpy(blocks + FC_AES_BLOCK, in, FC_AES_BLOCK * n);
     fc_bitsliced_decrypt(key, blocks + FC_AES_BLOCK, plain);
-    fc_xor_batch(out, plain, blocks, FC_AES_BLOCK * n);
+    fc_xor_bytes(out, plain, blocks, FC_AES_BLOCK * n);
     memcpy(blocks, blocks + FC_AES_BLOCK * n, FC_AES_BLOCK);
     in += FC_AES_BLOCK * n;
     out += FC_AES_BLOCK * n;
@@ -76,7 +83,7 @@ void FC_C_KERNEL(fc_aes_ctr_portable)(const struct fc_aes_key *key, uint8_t coun
       fc_store_be64(blocks + FC_AES_BLOCK * i + 8, low + i);
     }
     fc_bitsliced_encrypt(key, blocks, blocks);
-    fc_xor_batch(out, in, blocks, n);
+    fc_xor_bytes(out, in, blocks, n);
     uint64_t used = (n + FC_AES_BLOCK - 1) / FC_AES_BLOCK;
     low += used;
     high += low < used;

@@ -42,9 +42,15 @@ static inline void fc_store_be32(uint8_t *p, uint32_t x) {
   p[3] = (uint8_t)x;
 }
 
+/* gcc 12 at -O2 makes 30 instructions of two of these next to each other, written with bytes. */
 static inline void fc_store_be64(uint8_t *p, uint64_t x) {
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  x = __builtin_bswap64(x);
+  memcpy(p, &x, sizeof x);
+#else
   fc_store_be32(p, (uint32_t)(x >> 32));
   fc_store_be32(p + 4, (uint32_t)x);
+#endif
 }
 
 static inline uint32_t fc_load_le32(const uint8_t *p) {
