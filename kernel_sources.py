@@ -19,7 +19,6 @@ CORE_SOURCES = (
     "csrc/cpu/detect.c",
     "csrc/cpu/self_test.c",
     "csrc/cpu/dispatch.c",
-    "csrc/ct/wipe.c",
 )
 
 #: Flags for the portable kernels, per file, by measurement; the files' heads have the numbers.

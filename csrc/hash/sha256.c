@@ -39,19 +39,18 @@ void fc_sha256_update(struct fc_sha256 *context, const uint8_t *data, size_t len
 
 /* Hash tail[0..total % 64), the padding and the length into state, and write the digest. */
 static void finish(uint32_t state[8], const uint8_t *tail, uint64_t total, uint8_t digest[32]) {
-  uint8_t blocks[128];
+  uint8_t block[64];
   const size_t n = total % 64;
-  uint8_t *last = blocks;
-  fc_pad_block64(blocks, tail, n);
+  fc_pad_block64(block, tail, n);
   if (n >= LENGTH_AT) {
-    memset(blocks + 64, 0, 64);
-    last = blocks + 64;
+    FC_TABLE.sha256_blocks(state, block, 1);
+    memset(block, 0, sizeof block);
   }
-  fc_store_be64_lane(last, total << 3);
-  FC_TABLE.sha256_blocks(state, blocks, n >= LENGTH_AT ? 2 : 1);
+  fc_store_be64_lane(block, total << 3);
+  FC_TABLE.sha256_blocks(state, block, 1);
   for (int i = 0; i < 8; i++) fc_store_be32(digest + 4 * i, state[i]);
   fc_wipe(state, 32);
-  fc_wipe(blocks, sizeof blocks);
+  fc_wipe(block, sizeof block);
 }
 
 void fc_sha256_digest(const struct fc_sha256 *context, uint8_t digest[32]) {

@@ -68,7 +68,7 @@ bool ready(PyObject *text) {
 
 PyObject *as_bool(int differ) {
   if (differ < 0) return nullptr;
-  return PyBool_FromLong(differ == 0);
+  return Py_NewRef(differ ? Py_False : Py_True);
 }
 
 PyObject *compare_digest(PyObject *, PyObject *const *args, Py_ssize_t nargs) {
