@@ -9,9 +9,16 @@
 
 #include <string.h>
 
+/* Frames of their own: merged into one, the tests' buffers would be more than 2048 bytes of stack. */
+#if defined(__GNUC__) || defined(__clang__)
+#define OWN_FRAME __attribute__((noinline))
+#else
+#define OWN_FRAME
+#endif
+
 /* ---- Hash -------------------------------------------------------------------------------------- */
 
-static int test_sha256_blocks(fc_sha256_blocks_fn *blocks) {
+static OWN_FRAME int test_sha256_blocks(fc_sha256_blocks_fn *blocks) {
   /* The two-block example of FIPS 180-4: 56 characters, then padding. */
   static const char message[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
   static const uint32_t expected[8] = {0x248d6a61, 0xd20638b8, 0xe5c02693, 0x0c3e6039,
@@ -33,7 +40,7 @@ static int test_sha256_blocks(fc_sha256_blocks_fn *blocks) {
 static const size_t compare_lengths[] = {1, 2, 3, 5, 8, 12, 16, 20, 32, 40, 64, 100, 200, 333};
 #define COMPARE_LENGTHS (sizeof compare_lengths / sizeof compare_lengths[0])
 
-static int test_timingsafe_bcmp(fc_timingsafe_bcmp_fn *bcmp_fn) {
+static OWN_FRAME int test_timingsafe_bcmp(fc_timingsafe_bcmp_fn *bcmp_fn) {
   uint8_t a[333] = {0}, b[333] = {0};
   for (size_t i = 0; i < COMPARE_LENGTHS; i++) {
     const size_t n = compare_lengths[i];
@@ -48,7 +55,7 @@ static int test_timingsafe_bcmp(fc_timingsafe_bcmp_fn *bcmp_fn) {
   return bcmp_fn(NULL, NULL, 0) == 0;
 }
 
-static int test_timingsafe_memcmp(fc_timingsafe_memcmp_fn *memcmp_fn) {
+static OWN_FRAME int test_timingsafe_memcmp(fc_timingsafe_memcmp_fn *memcmp_fn) {
   uint8_t a[333] = {0}, b[333] = {0};
   for (size_t i = 0; i < COMPARE_LENGTHS; i++) {
     const size_t n = compare_lengths[i];
@@ -121,7 +128,7 @@ static const uint8_t tag_long[16] = {0x12, 0xa2, 0xb8, 0xd1, 0x41, 0xf3, 0x5c, 0
   ((fc_aes_##function##_fn *)(row)->kernels[FC_AES_##function].fn)
 #define AES_FAILED(row, function) ((row)->kernels[FC_AES_##function].symbol)
 
-static const char *test_aes_modes(const struct fc_row *row) {
+static OWN_FRAME const char *test_aes_modes(const struct fc_row *row) {
   static const uint8_t iv_cbc[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   static const uint8_t first_counter[16] = {0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7,
                                             0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff};
@@ -144,14 +151,15 @@ static const char *test_aes_modes(const struct fc_row *row) {
   return NULL;
 }
 
-static void gcm_key(const struct fc_row *row, struct fc_gcm_key *key) {
+static OWN_FRAME void gcm_key(const struct fc_row *row, struct fc_gcm_key *key) {
   uint8_t h[16] = {0};
   AES_FN(row, expand_key)(&key->aes, key_gcm, sizeof key_gcm);
   AES_FN(row, ecb_encrypt)(&key->aes, h, h, 1);
   AES_FN(row, ghash_key)(&key->ghash, h);
 }
 
-static const char *test_gcm_message(const struct fc_row *row, const struct fc_gcm_key *key) {
+static OWN_FRAME const char *test_gcm_message(const struct fc_row *row,
+                                             const struct fc_gcm_key *key) {
   uint8_t out[60], tag[16];
   struct fc_gcm_message message = {j0_gcm, aad_gcm, sizeof aad_gcm, plain_gcm, out, 60, tag};
   AES_FN(row, gcm_seal)(key, &message);
@@ -167,7 +175,7 @@ static const char *test_gcm_message(const struct fc_row *row, const struct fc_gc
   return NULL;
 }
 
-static const char *test_gcm_long(const struct fc_row *row, const struct fc_gcm_key *key) {
+static OWN_FRAME const char *test_gcm_long(const struct fc_row *row, const struct fc_gcm_key *key) {
   uint8_t plain[LONG_BYTES], out[LONG_BYTES], counter[16], y[16] = {0}, y_open[16] = {0}, tag[16];
   for (size_t i = 0; i < LONG_BYTES; i++) plain[i] = (uint8_t)(i * 7);
   struct fc_gcm_message message = {j0_gcm, NULL, 0, plain, out, LONG_BYTES, tag};
@@ -188,7 +196,7 @@ static const char *test_gcm_long(const struct fc_row *row, const struct fc_gcm_k
   return NULL;
 }
 
-static const char *test_aes(const struct fc_row *row) {
+static OWN_FRAME const char *test_aes(const struct fc_row *row) {
   struct fc_gcm_key key;
   const char *failed = test_aes_modes(row);
   if (failed != NULL) return failed;
