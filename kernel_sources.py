@@ -27,8 +27,15 @@ PORTABLE_FLAGS = {"sha256.c": ["-O2"]}
 #: What gcc alone knows.
 GCC_PORTABLE_FLAGS = {"sha256.c": ["-fno-gcse"]}
 
-#: Flags for every C file of ours.
-C_FLAGS = ["-std=c11", "-fvisibility=hidden", "-fcf-protection=full", "-fno-strict-aliasing"]
+#: What compilers for other processors refuse.
+X86_FLAGS = ["-fcf-protection=full"]
+
+#: Flags for every C file of ours on x86-64.
+C_FLAGS = ["-std=c11", "-fvisibility=hidden", *X86_FLAGS, "-fno-strict-aliasing"]
+
+
+def c_flags(arch: str) -> list[str]:
+    return [flag for flag in C_FLAGS if arch == "x86_64" or flag not in X86_FLAGS]
 
 
 def rows(arch: str) -> list[tuple[str, str]]:

@@ -25,7 +25,7 @@ ALGORITHM_SOURCES = sorted(
     str(p.relative_to(ks.ROOT)) for d in ("hash", "aes") for p in (ks.ROOT / "csrc" / d).glob("*.c")
 )
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow"]
-HARDENING = ["-fstack-protector-strong", "-fcf-protection=full"]
+HARDENING = ["-fstack-protector-strong"]
 SYSTEM_INCLUDES = ["-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include")]
 LINUX = sys.platform.startswith("linux")
 
@@ -49,7 +49,7 @@ class BuildExt(build_ext):
         compiler.src_extensions.append(".S")
         compiler.compiler_so = self.without_tuning(compiler.compiler_so)
         compiler.compiler_so_cxx = self.without_tuning(getattr(compiler, "compiler_so_cxx", compiler.compiler_so))
-        arch = target_arch()
+        self.arch = arch = target_arch()
         self.version = self.compiler_version()
         self.is_gcc = "clang" not in self.version.lower()
         self.flags_by_file: dict[str, list[str]] = {}
@@ -122,9 +122,10 @@ class BuildExt(build_ext):
             return []
         if source.endswith(".cpp"):
             module = self.module_macros if source.endswith("module.cpp") else []
-            return ["-std=c++17", "-O2", "-fvisibility=hidden", *WARNINGS, *HARDENING, *SYSTEM_INCLUDES, *module]
+            hardening = [*HARDENING, *(ks.X86_FLAGS if self.arch == "x86_64" else [])]
+            return ["-std=c++17", "-O2", "-fvisibility=hidden", *WARNINGS, *hardening, *SYSTEM_INCLUDES, *module]
         optimise = ks.portable_flags(source, gcc=self.is_gcc) if source.startswith("csrc/portable") else ["-O2"]
-        return [*ks.C_FLAGS, *WARNINGS, *optimise]
+        return [*ks.c_flags(self.arch), *WARNINGS, *optimise]
 
     def compiler_version(self) -> str:
         command = self.compiler.compiler_so[0]
