@@ -57,31 +57,65 @@ void FC_C_KERNEL(fc_aes_gcm_decrypt_portable)(const struct fc_gcm_key *key, uint
   crypt(key, counter, y, in, out, len, DECRYPT);
 }
 
+/* ---- Whole messages -------------------------------------------------------------------------- */
+
+enum { FIRST = FC_AES_BATCH - FC_AES_BLOCK }; /* bytes of text in the batch that encrypts J0 */
+
+static inline uint64_t whole_blocks(uint64_t len) {
+  return (len + FC_AES_BLOCK - 1) / FC_AES_BLOCK * FC_AES_BLOCK;
+}
+
+static void store_lengths(const struct fc_gcm_message *m, uint8_t block[FC_AES_BLOCK]) {
+  fc_store_be64(block, 8 * m->aad_len);
+  fc_store_be64(block + 8, 8 * m->len);
+}
+
+/* Additional data, text and lengths come to at most four blocks, which are hashed together: 16 bytes
+   of each in 1,330 cycles, where three calls of GHASH made 1,470 (Zen 3, AES-128). */
+static void short_message(const struct fc_ghash_key *ghash, uint8_t y[16], const uint8_t *stream,
+                          const struct fc_gcm_message *m, enum direction direction) {
+  uint8_t blocks[FC_AES_BATCH] = {0};
+  uint8_t *text = blocks + whole_blocks(m->aad_len);
+  uint8_t *lengths = text + whole_blocks(m->len);
+  if (m->aad_len > 0) memcpy(blocks, m->aad, (size_t)m->aad_len);
+  if (m->len > 0) {
+    if (direction == DECRYPT) memcpy(text, m->in, (size_t)m->len);
+    fc_xor_bytes(m->out, m->in, stream, (size_t)m->len);
+    if (direction == ENCRYPT) memcpy(text, m->out, (size_t)m->len);
+  }
+  store_lengths(m, lengths);
+  fc_portable_ghash(ghash, y, blocks, (size_t)(lengths - blocks) + FC_AES_BLOCK);
+}
+
+static void long_message(const struct fc_gcm_key *key, uint8_t y[16], const uint8_t *stream,
+                         const struct fc_gcm_message *m, enum direction direction) {
+  uint8_t counter[FC_AES_BLOCK], lengths[FC_AES_BLOCK];
+  size_t n = m->len < FIRST ? (size_t)m->len : FIRST;
+  fc_portable_ghash(&key->ghash, y, m->aad, (size_t)m->aad_len);
+  crypt_batch(&key->ghash, y, stream, m->in, m->out, n, direction);
+  if (m->len > n) {
+    memcpy(counter, m->j0, FC_AES_BLOCK);
+    fc_store_be32(counter + 12, fc_load_be32(counter + 12) + FC_AES_BATCH_BLOCKS);
+    crypt(key, counter, y, m->in + n, m->out + n, m->len - n, direction);
+  }
+  store_lengths(m, lengths);
+  fc_portable_ghash(&key->ghash, y, lengths, sizeof lengths);
+}
+
 /*
  * The first batch encrypts J0, whose keystream masks the tag, along with the counters of the first
  * three blocks of text: a message of up to 48 bytes costs one batch.
  */
 static void whole_message(const struct fc_gcm_key *key, const struct fc_gcm_message *m,
                           enum direction direction) {
-  enum { FIRST = FC_AES_BATCH - FC_AES_BLOCK };
-  uint8_t counter[FC_AES_BLOCK], y[FC_AES_BLOCK] = {0}, lengths[FC_AES_BLOCK];
-  uint8_t first[FC_AES_BATCH];
-  uint32_t j0 = fc_load_be32(m->j0 + 12);
-
-  keystream(&key->aes, m->j0, j0, first);
-  fc_portable_ghash(&key->ghash, y, m->aad, (size_t)m->aad_len);
-  if (m->len <= FIRST) {
-    crypt_batch(&key->ghash, y, first + FC_AES_BLOCK, m->in, m->out, (size_t)m->len, direction);
+  uint8_t y[FC_AES_BLOCK] = {0}, stream[FC_AES_BATCH];
+  keystream(&key->aes, m->j0, fc_load_be32(m->j0 + 12), stream);
+  if (m->aad_len <= FIRST && m->len <= FIRST - whole_blocks(m->aad_len)) {
+    short_message(&key->ghash, y, stream + FC_AES_BLOCK, m, direction);
   } else {
-    crypt_batch(&key->ghash, y, first + FC_AES_BLOCK, m->in, m->out, FIRST, direction);
-    memcpy(counter, m->j0, 12);
-    fc_store_be32(counter + 12, j0 + FC_AES_BATCH_BLOCKS);
-    crypt(key, counter, y, m->in + FIRST, m->out + FIRST, m->len - FIRST, direction);
+    long_message(key, y, stream + FC_AES_BLOCK, m, direction);
   }
-  fc_store_be64(lengths, 8 * m->aad_len);
-  fc_store_be64(lengths + 8, 8 * m->len);
-  fc_portable_ghash(&key->ghash, y, lengths, sizeof lengths);
-  fc_xor_block(m->tag, y, first);
+  fc_xor_block(m->tag, y, stream);
 }
 
 void FC_C_KERNEL(fc_aes_gcm_seal_portable)(const struct fc_gcm_key *key,
