@@ -230,4 +230,4 @@ def build(program: str, flavour: str | Flavour = "plain", extra: tuple[str, ...]
 
 
 if __name__ == "__main__":
-    print(build(*sys.argv[1:3]))
+    print(build(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "plain"))

@@ -65,6 +65,14 @@ static PLAIN_CODE int large_frame(const void *a, const void *b, size_t len) {
   return different(a, b, len);
 }
 
+/* ctgrind: a branch on the last byte */
+static PLAIN_CODE int branches(const void *a, const void *b, size_t len) {
+  const volatile uint8_t *last = (const uint8_t *)a + (len == 0 ? 0 : len - 1);
+  static volatile int odd_calls;
+  if (len != 0 && (*last & 1) != 0) odd_calls++;
+  return different(a, b, len);
+}
+
 /* planted/faults.S */
 fc_timingsafe_bcmp_fn fault_changes_rbx, fault_changes_r15, fault_sets_direction,
     fault_changes_mxcsr, fault_dirty_upper, fault_below_red_zone, fault_leaves_vector,
@@ -78,6 +86,7 @@ fc_timingsafe_bcmp_fn fault_changes_rbx, fault_changes_r15, fault_sets_direction
   X(ignores_last, ignores_last)             \
   X(needs_alignment, needs_alignment)       \
   X(large_frame, large_frame)               \
+  X(branches, branches)                     \
   X(changes_rbx, fault_changes_rbx)         \
   X(changes_r15, fault_changes_r15)         \
   X(sets_direction, fault_sets_direction)   \
