@@ -17,7 +17,8 @@ from pathlib import Path
 
 from . import native
 from .disassembly import Function, Image, Instruction
-from .result import FAIL, Cell, parse_lines
+from .heads import head_of
+from .result import FAIL, PASS, Cell, parse_lines, verdict
 
 CHECKS = ("trace", "trace-coverage")
 COUNTS = native.OUTPUT / "instruction_counts.json"
@@ -73,9 +74,8 @@ def _lines(function: Function) -> Iterator[str]:
         yield " ".join([f"I {i.address:x} {int(_is_padding(i))} {len(operands)}", *operands])
 
 
-def decode(program: Path, symbols: list[str]) -> Path:
+def decode(image: Image, symbols: list[str]) -> Path:
     """Write the table of decode.h for everything that the symbols may run in a static program."""
-    image = Image(program)
     functions: dict[int, Function] = {}
     for symbol in symbols:
         if symbol in image.symbols:
@@ -116,9 +116,13 @@ LEAKS = ("leak_early_exit", "leak_jump", "leak_table_expand_key", "leak_table_ec
 
 
 @cache
+def _image() -> Image:
+    return Image(program())
+
+
+@cache
 def decode_table() -> Path:
-    symbols = [target.split("@")[0] for target in targets()]
-    return decode(program(), [*symbols, *LEAKS])
+    return decode(_image(), [*_symbols(), *LEAKS])
 
 
 def _run(part: int, parts: int, options: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
@@ -130,18 +134,44 @@ def cells(*options: str) -> Iterator[Cell]:
     """The cells of the single-step check, by as many tracers as there are processors."""
     parts = os.cpu_count() or 1
     decode_table()
-    found: list[tuple[str, int, int, int, int]] = []
+    output = ""
     with ThreadPoolExecutor(parts) as pool:
-        seen: set[tuple[str, str]] = set()
         for done in pool.map(_run, range(parts), [parts] * parts, [options] * parts):
+            output += done.stdout
             if done.returncode not in (0, 1):
                 yield Cell("tracer", "trace", FAIL, f"status {done.returncode}: {done.stderr[-300:]}")
-            for cell in parse_lines(done.stdout):
-                if (cell.symbol, cell.check) not in seen:  # each part shows the leaks
-                    seen.add((cell.symbol, cell.check))
-                    yield cell
-            found += _counts(done.stdout)
-    _write_counts(found)
+    yield from dict.fromkeys(parse_lines(output))  # each part shows the leaks
+    _write_counts(list(_counts(output)))
+    if "--quick" not in options:
+        yield from coverage_cells(output)
+
+
+def coverage_cells(output: str) -> Iterator[Cell]:
+    """Whether the lengths reach every instruction of what the kernels run."""
+    kernels = {name for symbol in _symbols() for name in _reached(symbol)}
+    missed: dict[str, frozenset[str]] = {}
+    counts: dict[str, int] = {}
+    for line in output.splitlines():
+        words = line.split()
+        if words[:1] == ["missed"] and words[1] in kernels:
+            counts[words[1]] = int(words[2])
+            missed[words[1]] = missed.get(words[1], frozenset(words[3:])) & frozenset(words[3:])
+    for name, offsets in missed.items():
+        if head_of(name) is None:  # compilers make code that no valid call reaches
+            yield Cell(name, "trace-coverage", PASS, f"C: {len(offsets)} of {counts[name]} never ran")
+            continue
+        places = ", ".join(f"{name}+0x{o}" for o in sorted(offsets, key=lambda o: int(o, 16))[:4])
+        problems = [f"{len(offsets)} of {counts[name]} never ran: {places}"] if offsets else []
+        yield verdict(name, "trace-coverage", problems, f"all {counts[name]} instructions ran")
+
+
+def _symbols() -> list[str]:
+    return list(dict.fromkeys(target.split("@")[0] for target in targets()))
+
+
+def _reached(symbol: str) -> list[str]:
+    image = _image()
+    return [f.name for f in image.reached_from(symbol)[0]] if symbol in image.symbols else []
 
 
 def _counts(text: str) -> Iterator[tuple[str, int, int, int, int]]:

@@ -86,6 +86,11 @@ struct decode_instruction *decode_at(uint64_t address) {
   return bsearch(&address, f->instructions, f->count, sizeof *f->instructions, compare_instruction);
 }
 
+struct decode_function *decode_functions(size_t *count) {
+  *count = function_count;
+  return functions;
+}
+
 uint64_t decode_effective_address(const struct decode_operand *o,
                                   const struct user_regs_struct *regs) {
   const unsigned long long *values = (const unsigned long long *)regs;

@@ -39,6 +39,9 @@ struct decode_function {
 /* Read the file; exits with a message if that fails. */
 void decode_load(const char *path);
 
+/* All functions, by address. */
+struct decode_function *decode_functions(size_t *count);
+
 /* The function or instruction at an address, or NULL. */
 struct decode_function *decode_function_at(uint64_t address);
 struct decode_instruction *decode_at(uint64_t address);
