@@ -20,10 +20,11 @@ import checks
 import frames
 import wipe_sites
 
+import build
 import kernel_sources
 
 pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux") or checks.build.ARCH != "x86_64",
+    not sys.platform.startswith("linux") or build.ARCH != "x86_64",
     reason="the trampoline and the guard pages are written for Linux on x86-64",
 )
 
@@ -56,7 +57,7 @@ PLANTED = {
 
 def expected_symbols() -> set[str]:
     """The table's functions, read from kernels.def and not from the harness."""
-    text = (checks.build.ROOT / "csrc/kernels.def").read_text()
+    text = (build.ROOT / "csrc/kernels.def").read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found = set()
     for op, isa in re.findall(r"FC_KERNEL\((\w+),\s*(\w+)", text):
@@ -124,7 +125,7 @@ def test_ctgrind_sees_the_planted_leaks(results: dict[str, list[checks.Cell]]) -
 
 
 def test_ctgrind_refuses_to_run_alone() -> None:
-    done = subprocess.run([checks.build.build("ctgrind")], capture_output=True, text=True, check=False)
+    done = subprocess.run([build.build("ctgrind")], capture_output=True, text=True, check=False)
     assert done.returncode == 2
 
 

@@ -34,6 +34,7 @@ def sources(quick: bool) -> dict[str, Callable[[], Iterator[Cell]]]:
     }
     for name in programs.PROGRAMS:
         found[name] = lambda name=name: programs.cells(name, *options)  # type: ignore[misc]
+    found["further"] = lambda: programs.further_cells(quick)
     found["traces"] = lambda: traces.cells(*options)
     return found
 

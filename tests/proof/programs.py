@@ -32,3 +32,11 @@ def cells(name: str, *options: str) -> Iterator[Cell]:
     yield from found
     if done.returncode not in (0, 1) or not found:
         yield Cell(name, name, FAIL, f"status {done.returncode}: {done.stderr.strip()[-300:]}")
+
+
+def further_cells(quick: bool) -> Iterator[Cell]:
+    """Those programs in other builds, the frames of C functions, and the wipes in the binary."""
+    import checks  # tests/native, found as build.py is
+
+    for cell in checks.further_cells(quick):
+        yield Cell(*cell)
