@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choose the command, run it, turn every end into an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from .. import __version__
+from .errors import Failure, Parser, complain
+
+INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+PIPE_CLOSED = 141  # 128 + SIGPIPE
+
+COMMANDS = """\
+commands:
+  info     the CPU's features, the kernel that runs for each op and why no better one, the build
+  sum      print or check digests of files, as sha256sum does
+  bench    fastcrypt beside hashlib, hmac, cryptography and PyCryptodome
+
+Without a command: info, then a quick bench. 'fastcrypt COMMAND --help' has the options.
+"""
+
+
+def info(arguments: Sequence[str]) -> int:
+    from . import info
+
+    return info.run(arguments)
+
+
+def sum_(arguments: Sequence[str]) -> int:
+    from . import sum
+
+    return sum.run(arguments)
+
+
+def bench(arguments: Sequence[str]) -> int:
+    from . import bench
+
+    return bench.run(arguments)
+
+
+def overview(_: Sequence[str]) -> int:
+    info([])
+    print()
+    return bench(["--quick"])
+
+
+RUN: dict[str | None, Callable[[Sequence[str]], int]] = {
+    None: overview,
+    "info": info,
+    "sum": sum_,
+    "bench": bench,
+}
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = Parser(
+        prog="fastcrypt",
+        description="Hashing, AES and constant-time comparison on the best kernels of this CPU.",
+        epilog=COMMANDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="fastcrypt [-h] [--version] [COMMAND ...]",
+    )
+    parser.add_argument("--version", action="version", version=f"fastcrypt {__version__}")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.command not in RUN:
+        parser.error(f"unknown command '{args.command}'")
+    return args
+
+
+def drop_output() -> None:
+    """Nobody reads stdout any more: what is still buffered must not fail when Python exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def run(args: argparse.Namespace) -> int:
+    status = RUN[args.command](args.arguments)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return status
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    name = "fastcrypt"
+    try:
+        args = parse(argv)
+        name = f"fastcrypt {args.command}" if args.command else name
+        return run(args)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        drop_output()
+        return PIPE_CLOSED
+    except Failure as failure:
+        complain(f"{name}: {failure}")
+        return failure.status
+    except OSError as error:  # of stdout: commands report their own files
+        complain(f"{name}: write error: {error.strerror}")
+        drop_output()
+        return 1
