@@ -39,7 +39,8 @@ static inline fc_lane fc_partial_lane(const uint8_t *p, size_t n) {
     }
     low |= (uint64_t)0x80 << (8 * n);
   }
-  return (fc_lane){low, high};
+  /* Through registers: a plain initialiser would pass one half through the stack and leave it there. */
+  return __builtin_shufflevector((fc_lane){low, 0}, (fc_lane){high, 0}, 0, 2);
 }
 
 /* block = tail[0..n), 0x80, zeros; n <= 63. */

@@ -95,9 +95,9 @@ PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf, PyObje
   return reinterpret_cast<PyObject *>(self);
 }
 
-void wipe_and_free(void *memory) {
-  fc_wipe(&static_cast<Object *>(memory)->key, sizeof(fc_aes_key));
-  PyObject_Free(memory);
+void destroy(PyObject *self) {
+  fc_wipe(&reinterpret_cast<Object *>(self)->key, sizeof(fc_aes_key));
+  free_object(self);
 }
 
 /* 10, 12 or 14 rounds are 16, 24 or 32 bytes. */
@@ -202,8 +202,7 @@ PyObject *run_with_key(const Input &key, Direction direction, PyObject **v, bool
   const size_t key_len = static_cast<size_t>(key.size());
   if (mode_is(v[MODE], "gcm")) {
     fc_gcm_init(&gcm_key, key.data(), key_len);
-    result = run_gcm(&gcm_key, FC_GCM_TAG_BYTES, direction, v[IV], v[DATA], v[AAD], v[OUT], "out",
-                     module);
+    result = run_gcm(&gcm_key, FC_GCM_TAG_BYTES, direction, v[IV], v[DATA], v[AAD], v[OUT], module);
   } else {
     FC_TABLE.aes.expand_key(&gcm_key.aes, key.data(), key_len);
     if (mode_is(v[MODE], "ecb")) {
@@ -279,7 +278,7 @@ PyMethodDef functions[] = {
 bool add_aes(PyObject *module) {
   PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
                          {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
-                         {Py_tp_free, reinterpret_cast<void *>(wipe_and_free)},
+                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
                          {Py_tp_repr, reinterpret_cast<void *>(repr)},
                          {Py_tp_methods, methods},
                          {Py_tp_getset, attributes},

@@ -31,7 +31,7 @@ PyObject *run_ctr(const fc_aes_key *key, PyObject *iv, PyObject *data, uint64_t 
                   PyObject *out);
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
                   PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out,
-                  const char *out_role, PyObject *module);
+                  PyObject *module);
 
 }  // namespace fc
 

@@ -27,15 +27,27 @@ Object *cast(PyObject *self) { return reinterpret_cast<Object *>(self); }
 
 /* ---- One message ------------------------------------------------------------------------------- */
 
+/* What a function calls its arguments. */
+struct Names {
+  const char *nonce, *aad, *out;
+};
+
+constexpr Names METHOD_NAMES = {"Nonce", "associated_data", "out"};
+constexpr Names INTO_NAMES = {"Nonce", "associated_data", "buffer"};
+constexpr Names FUNCTION_NAMES = {"iv", "aad", "out"};
+
 /* Nonce, data and associated data of one call, opened and checked. */
 struct Message {
+  explicit Message(const Names &argument_names) : names(argument_names) {}
+
+  const Names &names;
   Input nonce, data, aad;
 
   bool open(PyObject *nonce_object, PyObject *data_object, PyObject *aad_object) {
     if (!nonce.open(nonce_object)) return false;
     if (nonce.size() < 8 || nonce.size() > 128) {
-      PyErr_Format(PyExc_ValueError, "Nonce must be between 8 and 128 bytes, received %zd",
-                   nonce.size());
+      PyErr_Format(PyExc_ValueError, "%s must be between 8 and 128 bytes, received %zd",
+                   names.nonce, nonce.size());
       return false;
     }
     if (!data.open(data_object)) return false;
@@ -92,13 +104,18 @@ PyObject *invalid_tag(PyObject *module) {
   return nullptr;
 }
 
+/* Where the message's text goes, with what the kernels ask of it. */
+bool open_result(Destination *result, PyObject *out, Py_ssize_t size, const Message &message) {
+  return result->open(out, size, message.names.out) && result->allows_data(message.data) &&
+         result->refuse_overlap(message.aad, message.names.aad);
+}
+
 PyObject *seal_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Message &message,
-                        PyObject *out, const char *role) {
+                        PyObject *out) {
   const Py_ssize_t size = message.data.size();
   uint8_t tag[FC_GCM_TAG_BYTES];
   Destination result;
-  if (!check_length(size) || !result.open(out, size + tag_length, role) ||
-      !result.allows_data(message.data) || !result.refuse_overlap(message.aad, "associated_data")) {
+  if (!check_length(size) || !open_result(&result, out, size + tag_length, message)) {
     return nullptr;
   }
   seal(key, message, result.data(), tag);
@@ -107,14 +124,11 @@ PyObject *seal_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Mess
 }
 
 PyObject *open_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Message &message,
-                        PyObject *out, const char *role, PyObject *module) {
+                        PyObject *out, PyObject *module) {
   const Py_ssize_t size = message.data.size() - tag_length;
   if (size < 0) return invalid_tag(module);
   Destination result;
-  if (!check_length(size) || !result.open(out, size, role) || !result.allows_data(message.data) ||
-      !result.refuse_overlap(message.aad, "associated_data")) {
-    return nullptr;
-  }
+  if (!check_length(size) || !open_result(&result, out, size, message)) return nullptr;
   const uint8_t *tag = message.data.data() + size;
   if (open_sealed(key, message, size, result.data(), tag, tag_length) != 0) {
     return invalid_tag(module);
@@ -142,25 +156,31 @@ PyObject *encrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObj
   static const Signature signature = {
       "encrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
   PyObject *v[3];
-  Message message;
+  Message message(METHOD_NAMES);
   if (!bind_message(signature, args, nargs, kwnames, v) ||
       !message.open(v[NONCE], v[DATA], v[AAD])) {
     return nullptr;
   }
-  return seal_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr, "out");
+  return seal_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr);
 }
 
 PyObject *decrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {
       "decrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
   PyObject *v[3];
-  Message message;
+  Message message(METHOD_NAMES);
   if (!bind_message(signature, args, nargs, kwnames, v) ||
       !message.open(v[NONCE], v[DATA], v[AAD])) {
     return nullptr;
   }
-  return open_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr, "out",
-                       module_of(self));
+  return open_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr, module_of(self));
+}
+
+/* `buf` is no `out`, which may be None. */
+bool is_buffer(PyObject *object) {
+  if (object != Py_None) return true;
+  PyErr_SetString(PyExc_TypeError, "buffer must be a writable bytes-like object, not 'NoneType'");
+  return false;
 }
 
 PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -168,12 +188,12 @@ PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
   static const Signature signature = {
       "encrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
   PyObject *v[4];
-  Message message;
-  if (!bind_message(signature, args, nargs, kwnames, v) ||
+  Message message(INTO_NAMES);
+  if (!bind_message(signature, args, nargs, kwnames, v) || !is_buffer(v[LAST]) ||
       !message.open(v[NONCE], v[DATA], v[AAD])) {
     return nullptr;
   }
-  return seal_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST], "buffer");
+  return seal_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST]);
 }
 
 PyObject *decrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -181,13 +201,12 @@ PyObject *decrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
   static const Signature signature = {
       "decrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
   PyObject *v[4];
-  Message message;
-  if (!bind_message(signature, args, nargs, kwnames, v) ||
+  Message message(INTO_NAMES);
+  if (!bind_message(signature, args, nargs, kwnames, v) || !is_buffer(v[LAST]) ||
       !message.open(v[NONCE], v[DATA], v[AAD])) {
     return nullptr;
   }
-  return open_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST], "buffer",
-                       module_of(self));
+  return open_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST], module_of(self));
 }
 
 PyObject *encrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
@@ -195,12 +214,11 @@ PyObject *encrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
   static const Signature signature = {
       "encrypt_detached", 3, 3, 4, {"nonce", "data", "associated_data", "out"}};
   PyObject *v[4];
-  Message message;
+  Message message(METHOD_NAMES);
   Destination result;
   if (!bind(signature, args, nargs, kwnames, v) || !message.open(v[NONCE], v[DATA], v[AAD]) ||
       !check_length(message.data.size()) ||
-      !result.open(v[LAST], message.data.size(), "out") || !result.allows_data(message.data) ||
-      !result.refuse_overlap(message.aad, "associated_data")) {
+      !open_result(&result, v[LAST], message.data.size(), message)) {
     return nullptr;
   }
   uint8_t tag[FC_GCM_TAG_BYTES];
@@ -216,7 +234,7 @@ PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
   static const Signature signature = {
       "decrypt_detached", 4, 4, 5, {"nonce", "data", "tag", "associated_data", "out"}};
   PyObject *v[5];
-  Message message;
+  Message message(METHOD_NAMES);
   Input tag;
   Destination result;
   if (!bind(signature, args, nargs, kwnames, v) ||
@@ -224,10 +242,10 @@ PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
     return nullptr;
   }
   const Py_ssize_t size = message.data.size();
-  if (tag.size() != cast(self)->tag_length) return invalid_tag(module_of(self));
-  if (!check_length(size) || !result.open(v[TAG_OUT], size, "out") ||
-      !result.allows_data(message.data) || !result.refuse_overlap(message.aad, "associated_data")) {
-    return nullptr;
+  if (!check_length(size) || !open_result(&result, v[TAG_OUT], size, message)) return nullptr;
+  if (tag.size() != cast(self)->tag_length) {
+    result.fail();
+    return invalid_tag(module_of(self));
   }
   if (open_sealed(&cast(self)->key, message, size, result.data(), tag.data(), tag.size()) != 0) {
     return invalid_tag(module_of(self));
@@ -235,8 +253,11 @@ PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
   return result.finish();
 }
 
-PyObject *generate_key(PyObject *, PyObject *bit_length) {
-  const long bits = PyLong_AsLong(bit_length);
+PyObject *generate_key(PyObject *, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  static const Signature signature = {"generate_key", 1, 1, 1, {"bit_length"}};
+  PyObject *v[1];
+  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
+  const long bits = PyLong_AsLong(v[0]);
   if (bits == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return nullptr;
     PyErr_Clear();
@@ -290,9 +311,9 @@ PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf, PyObje
   return reinterpret_cast<PyObject *>(self);
 }
 
-void wipe_and_free(void *memory) {
-  fc_wipe(&static_cast<Object *>(memory)->key, sizeof(fc_gcm_key));
-  PyObject_Free(memory);
+void destroy(PyObject *self) {
+  fc_wipe(&reinterpret_cast<Object *>(self)->key, sizeof(fc_gcm_key));
+  free_object(self);
 }
 
 PyObject *repr(PyObject *self) {
@@ -336,8 +357,9 @@ PyMethodDef methods[] = {
     METHOD(decrypt_detached,
            "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
            "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
-    {"generate_key", generate_key, METH_O | METH_STATIC,
-     "generate_key(bit_length, /)\n--\n\nA random key of 128, 192 or 256 bits from the system."},
+    {"generate_key", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(generate_key)),
+     METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
+     "generate_key(bit_length)\n--\n\nA random key of 128, 192 or 256 bits from the system."},
     FC_REFUSE_PICKLING,
     {nullptr, nullptr, 0, nullptr}};
 
@@ -356,18 +378,18 @@ const char doc[] =
 
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
                   PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out,
-                  const char *out_role, PyObject *module) {
-  Message message;
+                  PyObject *module) {
+  Message message(FUNCTION_NAMES);
   if (!message.open(nonce, data, aad)) return nullptr;
   return direction == Direction::encrypt
-             ? seal_attached(key, tag_length, message, out, out_role)
-             : open_attached(key, tag_length, message, out, out_role, module);
+             ? seal_attached(key, tag_length, message, out)
+             : open_attached(key, tag_length, message, out, module);
 }
 
 bool add_aes_gcm(PyObject *module) {
   PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
                          {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
-                         {Py_tp_free, reinterpret_cast<void *>(wipe_and_free)},
+                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
                          {Py_tp_repr, reinterpret_cast<void *>(repr)},
                          {Py_tp_methods, methods},
                          {Py_tp_getset, attributes},

@@ -28,6 +28,7 @@ class Destination {
   /* `out` is NULL or None for a new object. A wrong size is ValueError, named as `role`. */
   bool open(PyObject *out, Py_ssize_t size, const char *role) {
     size_ = size;
+    role_ = role;
     if (out == nullptr || out == Py_None) {
       bytes_ = PyBytes_FromStringAndSize(nullptr, size);
       if (bytes_ == nullptr) return false;
@@ -55,7 +56,7 @@ class Destination {
     if (bytes_ != nullptr || !regions_overlap(input.data(), input.size(), data_, size_)) {
       return true;
     }
-    PyErr_Format(PyExc_ValueError, "out overlaps %s", role);
+    PyErr_Format(PyExc_ValueError, "%s overlaps %s", role_, role);
     return false;
   }
 
@@ -89,6 +90,7 @@ class Destination {
   Output buffer_;
   uint8_t *data_ = nullptr;
   Py_ssize_t size_ = 0;
+  const char *role_ = nullptr;
 };
 
 }  // namespace fc

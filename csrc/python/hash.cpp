@@ -60,12 +60,10 @@ struct Hash {
     return self;
   }
 
-  /* tp_free, with tp_dealloc left to CPython: runs for every object, half-built ones included. */
-  static void wipe_and_free(void *memory) {
-    Object *self = static_cast<Object *>(memory);
-    self->lock.destroy();
-    fc_wipe(&self->context, sizeof self->context);
-    PyObject_Free(self);
+  static void destroy(PyObject *object) {
+    cast(object)->lock.destroy();
+    fc_wipe(&cast(object)->context, sizeof(typename Algorithm::Context));
+    free_object(object);
   }
 
   static PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf,
@@ -190,7 +188,7 @@ struct Hash {
         {nullptr, nullptr, nullptr, nullptr, nullptr}};
     PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
                            {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
-                           {Py_tp_free, reinterpret_cast<void *>(wipe_and_free)},
+                           {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
                            {Py_tp_repr, reinterpret_cast<void *>(repr)},
                            {Py_tp_methods, methods},
                            {Py_tp_getset, attributes},
