@@ -125,6 +125,25 @@ def cells(names: tuple[str, ...] = tuple(FLAVOURS)) -> Iterator[tuple[str, str, 
         yield f"{source}:{line}", "wipe-stays", "fail" if where else "pass", detail
 
 
+def module_cells(module: Path) -> Iterator[tuple[str, str, str, str]]:
+    """The same for the binding, in a built module. Its debug information must be that of the sources."""
+    sources = sorted((build.ROOT / "csrc/python").glob("*.cpp"))
+    names = [str(p.relative_to(build.ROOT)) for p in sources]
+    sections = subprocess.run(["readelf", "-S", "-W", str(module)],
+                              capture_output=True, text=True, check=True).stdout  # fmt: skip
+    problem = ""
+    if ".debug_info" not in sections:
+        problem = "the module has no debug information"
+    elif any(p.stat().st_mtime > module.stat().st_mtime for p in sources):
+        problem = "the module is older than its sources"
+    wanted = sites(names)
+    lost = [] if problem else missing(module, wanted)
+    for site in wanted:
+        detail = problem or ("gone" if site in lost else "seen in the module")
+        status = "undecidable" if problem else "fail" if site in lost else "pass"
+        yield f"{site[0]}:{site[1]}", "wipe-stays-module", status, detail
+
+
 def broken_wipe_is_noticed() -> bool:
     """The check's own test: a plain memset in place of fc_wipe goes, and that is seen."""
     directory = build.OUTPUT / "broken"
