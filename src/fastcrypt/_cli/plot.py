@@ -35,16 +35,21 @@ def check_name(file: str) -> None:
 
 
 def panel(axes: Axes, operation: str, results: Sequence[Result]) -> None:
+    """Bars begin at 1 on a logarithmic scale: to the right fastcrypt is faster, to the left slower."""
     for place, result in enumerate(results):
         for index, peer in enumerate(result.peers):
             ratio = result.ratio(peer)
             at = place + (index - (len(result.peers) - 1) / 2) * BAR
-            axes.barh(at, ratio, BAR * 0.9, color=COLOURS[peer], hatch="///" if is_loss(ratio) else None)
-            axes.text(ratio, at, f" {ratio_text(ratio)}", va="center", fontsize=7)
+            hatch = "////" if is_loss(ratio) else None
+            axes.barh(at, ratio - 1, BAR * 0.9, left=1, color=COLOURS[peer], hatch=hatch)
+            axes.text(max(ratio, 1), at, f" {ratio_text(ratio)}", va="center", fontsize=7)
+    ratios = [result.ratio(peer) for result in results for peer in result.peers]
+    axes.set_xscale("log")
+    axes.set_xlim(min(0.5, 0.8 * min(ratios)), 3 * max(1.0, *ratios))
     axes.set_yticks(range(len(results)), [size_text(result.size) for result in results])
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=1)
-    axes.set_xlim(0, 1.25 * max(1.0, *(r.ratio(p) for r in results for p in r.peers)))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
     axes.set_title(operation, fontsize=10, loc="left")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -59,8 +64,10 @@ def draw(results: Sequence[Result], title: str, file: str) -> None:
 
     with_peers = [result for result in results if result.peers]
     panels = [(name, list(group)) for name, group in groupby(with_peers, lambda r: r.operation)]
-    rows = -(-len(panels) // 2)
-    figure, grid = pyplot.subplots(rows, 2, figsize=(12, 3.1 * rows), squeeze=False)
+    heights = [max(len(group) for _, group in panels[at : at + 2]) + 2 for at in range(0, len(panels), 2)]
+    figure, grid = pyplot.subplots(
+        len(heights), 2, figsize=(12, 1 + 0.5 * sum(heights)), squeeze=False, height_ratios=heights
+    )
     for axes, (operation, group) in zip(grid.flat, panels, strict=False):
         panel(axes, operation, group)
     for axes in list(grid.flat)[len(panels) :]:
