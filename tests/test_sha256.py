@@ -743,7 +743,8 @@ def test_hl_19_copy_and_digest_during_updates() -> None:
 
     run_threads(work, 4)
     assert len(seen) > 10
-    assert set(seen) <= states
+    strangers = len(set(seen) - states)
+    assert strangers == 0
     assert h.digest() == whole.digest()
 
 
@@ -852,7 +853,7 @@ def test_no_reference_is_leaked() -> None:
 
 
 @given(hostile)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_hostile_data_as_hashlib(value: Any) -> None:
     expected = outcome(lambda: hashlib.sha256(value).digest())
     for name, way in WAYS.items():
@@ -865,7 +866,7 @@ def test_hostile_data_as_hashlib(value: Any) -> None:
     st.lists(hostile, max_size=3),
     st.dictionaries(st.sampled_from(["data", "string", "usedforsecurity", "x"]), hostile),
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_hostile_arguments_never_crash(args: list[Any], kwargs: dict[str, Any]) -> None:
     """Any call ends in a digest or in one of the exceptions that the rows allow."""
     if isinstance(
