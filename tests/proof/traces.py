@@ -18,7 +18,7 @@ from pathlib import Path
 from . import native
 from .disassembly import Function, Image, Instruction
 from .heads import head_of
-from .result import FAIL, PASS, Cell, parse_lines, verdict
+from .result import PASS, Cell, parse_lines, verdict
 
 CHECKS = ("trace", "trace-coverage")
 COUNTS = native.OUTPUT / "instruction_counts.json"
@@ -95,7 +95,9 @@ def decode(image: Image, symbols: list[str]) -> Path:
         if address >= end:  # an alias or a part of the function before it is listed once
             lines += _lines(functions[address])
             end = functions[address].end
-    output.write_text("\n".join(lines) + "\n")
+    unfinished = output.with_suffix(f".{os.getpid()}")
+    unfinished.write_text("\n".join(lines) + "\n")
+    unfinished.replace(output)  # another tracer may be reading the old one
     return output
 
 
@@ -125,24 +127,28 @@ def decode_table() -> Path:
     return decode(_image(), [*_symbols(), *LEAKS])
 
 
-def _run(part: int, parts: int, options: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+def _run(part: int, parts: int, options: tuple[str, ...]) -> str:
     command = [str(program()), str(decode_table()), "--part", f"{part}/{parts}", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        return f"{done.stdout}\nfail tracer trace status {done.returncode}: {done.stderr[-300:]}\n"
+    return done.stdout
+
+
+def run(*options: str) -> str:
+    """What the tracers print, as many of them as there are processors."""
+    parts = os.cpu_count() or 1
+    decode_table()  # once, before several threads want it
+    with ThreadPoolExecutor(parts) as pool:
+        return "".join(pool.map(_run, range(parts), [parts] * parts, [options] * parts))
 
 
 def cells(*options: str) -> Iterator[Cell]:
-    """The cells of the single-step check, by as many tracers as there are processors."""
-    parts = os.cpu_count() or 1
-    decode_table()
-    output = ""
-    with ThreadPoolExecutor(parts) as pool:
-        for done in pool.map(_run, range(parts), [parts] * parts, [options] * parts):
-            output += done.stdout
-            if done.returncode not in (0, 1):
-                yield Cell("tracer", "trace", FAIL, f"status {done.returncode}: {done.stderr[-300:]}")
-    yield from dict.fromkeys(parse_lines(output))  # each part shows the leaks
-    _write_counts(list(_counts(output)))
+    """The cells of the single-step check."""
+    output = run(*options)
+    yield from dict.fromkeys(parse_lines(output))  # each tracer shows the leaks
     if "--quick" not in options:
+        COUNTS.write_text(json.dumps(counts(output), indent=1) + "\n")
         yield from coverage_cells(output)
 
 
@@ -174,22 +180,12 @@ def _reached(symbol: str) -> list[str]:
     return [f.name for f in image.reached_from(symbol)[0]] if symbol in image.symbols else []
 
 
-def _counts(text: str) -> Iterator[tuple[str, int, int, int, int]]:
-    for line in text.splitlines():
+def counts(output: str) -> dict[str, list[dict[str, int]]]:
+    """Symbol -> one entry per traced length: how many instructions a call took."""
+    table: dict[str, list[dict[str, int]]] = {}
+    for line in output.splitlines():
         word = line.split()
         if word and word[0] == "count" and not word[1].startswith("leak"):
-            yield word[1], int(word[2]), int(word[3]), int(word[4]), int(word[5])
-
-
-def _write_counts(found: list[tuple[str, int, int, int, int]]) -> None:
-    """build/proof/instruction_counts.json: how many instructions each call took."""
-    table: dict[str, list[dict[str, int]]] = {}
-    for symbol, n, aad, key, instructions in found:
-        table.setdefault(symbol, []).append({"n": n, "aad": aad, "key": key, "instructions": instructions})
-    COUNTS.write_text(json.dumps(table, indent=1) + "\n")
-
-
-def counts() -> dict[str, list[dict[str, int]]]:
-    """Symbol -> one entry per traced call: its lengths, and how many instructions it took."""
-    table: dict[str, list[dict[str, int]]] = json.loads(COUNTS.read_text())
+            keys = ("n", "aad", "key", "instructions")
+            table.setdefault(word[1], []).append(dict(zip(keys, map(int, word[2:]), strict=True)))
     return table

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from . import module, native, oracle
 from .disassembly import ROOT
@@ -43,26 +44,35 @@ class TracingFailed(Exception):
     """The traced process or the tracer ended early."""
 
 
-def symbols_that_ran(setting: str | None) -> list[set[str]]:
-    """For each call of CALLS the kernels of the table whose instructions ran."""
+@dataclass(frozen=True)
+class Steps:
+    """One call: its instructions in all, those in the module, and the kernels among them."""
+
+    total: int
+    inside: int
+    kernels: frozenset[str]
+
+
+def step(setting: str | None, *expressions: str) -> list[Steps]:
+    """Single-step the expressions, or every call of CALLS, in a new process."""
     tracer = native.tool("steps.c")
     environment = {k: v for k, v in os.environ.items() if k != "FASTCRYPT_CPU"}
     if setting is not None:
         environment["FASTCRYPT_CPU"] = setting
-    command = [str(tracer), str(module.path()), sys.executable, "-m", "tests.proof.call_runner"]
+    command = [str(tracer), str(module.path()), sys.executable, "-m", "tests.proof.call_runner", *expressions]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("ran ")]
-    if done.returncode != 0 or len(lines) != len(CALLS):
+    if done.returncode != 0 or len(lines) != len(expressions or CALLS):
         raise TracingFailed(f"FASTCRYPT_CPU={setting}: {done.stderr.strip()[-300:]}")
-    return [_kernels(int(offset, 16) for offset in words[2:]) for words in lines]
+    return [Steps(int(w[1]), int(w[2]), _kernels(int(offset, 16) for offset in w[3:])) for w in lines]
 
 
-def _kernels(addresses: Iterator[int]) -> set[str]:
+def _kernels(addresses: Iterable[int]) -> frozenset[str]:
     image, known = module.image(), set(module.symbols())
-    return {name for a in addresses if (name := image.name_at(a)) in known and name is not None}
+    return frozenset(name for a in addresses if (name := image.name_at(a)) is not None and name in known)
 
 
-def problems_of(call: Call, ran: set[str], setting: str | None) -> Iterator[tuple[str, str]]:
+def problems_of(call: Call, ran: frozenset[str], setting: str | None) -> Iterator[tuple[str, str]]:
     """(symbol, what is wrong) of one call under one setting."""
     where = f"FASTCRYPT_CPU={setting or ''} {call.expression}"
     allowed: set[str] = set()
@@ -84,8 +94,9 @@ def cells(quick: bool = False) -> Iterator[Cell]:
     problems: dict[str, list[str]] = {}
     native.tool("steps.c")  # once, before several threads want it
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for setting, calls in zip(chosen, pool.map(symbols_that_ran, chosen), strict=True):
-            for call, ran in zip(CALLS, calls, strict=True):
+        for setting, calls in zip(chosen, pool.map(step, chosen), strict=True):
+            for call, steps in zip(CALLS, calls, strict=True):
+                ran = steps.kernels
                 for symbol in ran:
                     ran_in[symbol] = ran_in.get(symbol, 0) + 1
                 for symbol, problem in problems_of(call, ran, setting):

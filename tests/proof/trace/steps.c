@@ -5,7 +5,7 @@
  *
  *   steps OBJECT program arguments...      OBJECT: what its path in /proc/PID/maps ends with
  *
- *   ran STEPS offset offset ...            STEPS: all instructions, wherever they lie
+ *   ran STEPS INSIDE offset offset ...     STEPS: all instructions, INSIDE: those in the object
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -21,6 +21,7 @@
 struct object {
   uint64_t start, end;
   uint8_t *ran; /* one byte per address */
+  size_t inside;
 };
 
 static void give_up(const char *why) {
@@ -38,7 +39,7 @@ static void find_object(pid_t child, const char *name, struct object *object) {
   snprintf(path, sizeof path, "/proc/%d/maps", (int)child);
   FILE *maps = fopen(path, "r");
   if (maps == NULL) give_up(path);
-  object->start = object->end = 0;
+  object->start = object->end = object->inside = 0;
   while (fgets(line, sizeof line, maps) != NULL) {
     uint64_t start, end;
     if (!ends_with(line, name) || sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2) continue;
@@ -55,7 +56,7 @@ static void find_object(pid_t child, const char *name, struct object *object) {
 }
 
 static void print_object(const struct object *object, size_t steps) {
-  printf("ran %zu", steps);
+  printf("ran %zu %zu", steps, object->inside);
   for (uint64_t i = 0; i < object->end - object->start; i++) {
     if (object->ran[i]) printf(" %" PRIx64, i);
   }
@@ -66,7 +67,9 @@ static void note_instruction(pid_t child, struct object *object) {
   const long rip =
       ptrace(PTRACE_PEEKUSER, child, (void *)offsetof(struct user_regs_struct, rip), NULL);
   const uint64_t offset = (uint64_t)rip - object->start;
-  if (offset < object->end - object->start) object->ran[offset] = 1;
+  if (offset >= object->end - object->start) return;
+  object->ran[offset] = 1;
+  object->inside++;
 }
 
 /* Step until the next SIGUSR1. */
