@@ -4,7 +4,7 @@
 #   make test    the tests
 #   make proof   every kernel by every check (needs Debian packages: valgrind; see CONTRIBUTING.md)
 #   make bench   the benchmark report
-#   make lint    ruff, mypy, stubtest
+#   make lint    ruff, mypy, stubtest, clang-format
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -49,7 +49,8 @@ lint: $(VENV)/.extra-lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(PY) -m mypy.stubtest fastcrypt --ignore-missing-stub
+	$(PY) -m mypy.stubtest fastcrypt
+	git ls-files '*.c' '*.h' '*.cpp' | grep -v '^asm/' | xargs $(VENV)/bin/clang-format --dry-run --Werror
 
 clean:
 	rm -rf build dist $(VENV) src/fastcrypt/*.so src/*.egg-info

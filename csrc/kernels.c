@@ -31,7 +31,7 @@
 #undef FN
 
 /* The functions of each row. */
-#define FC_KERNEL(op, isa, features)                 \
+#define FC_KERNEL(op, isa, features) \
   static const struct fc_kernel op##_##isa[] = {FC_SLOT(FC_HAVE_##op##_##isa, fc_##op##_##isa)};
 #define FC_AES_SUITE(isa, layout, features, functions) \
   static const struct fc_kernel aes_##isa[FC_AES_FUNCTION_COUNT] = {functions};
@@ -44,8 +44,7 @@
 
 /* The rows. */
 const struct fc_row fc_rows[] = {
-#define FC_KERNEL(op, isa, features) \
-  {FC_OP_##op, #isa, features, FC_AES_LAYOUT_NONE, op##_##isa},
+#define FC_KERNEL(op, isa, features) {FC_OP_##op, #isa, features, FC_AES_LAYOUT_NONE, op##_##isa},
 #define FC_AES_SUITE(isa, layout, features, functions) \
   {FC_OP_aes, #isa, features, FC_AES_LAYOUT_##layout, aes_##isa},
 #include "kernels.def"
@@ -59,7 +58,7 @@ const char *const fc_op_names[FC_OP_COUNT] = {
 #define X(op) #op,
     FC_OPS(X)
 #undef X
-    "aes"};
+        "aes"};
 
 const char *const fc_aes_function_names[FC_AES_FUNCTION_COUNT] = {
 #define X(function) #function,

@@ -6,8 +6,8 @@
  *   - Pointers and lengths are public; everything they point to is secret unless marked public.
  *     Branches and addresses depend on public values only.
  *   - No alignment is required of user memory. Keys and hash states are aligned as their types say.
- *   - A length of zero is allowed, reads and writes nothing behind its pointers, and leaves state as
- *     it was. Pointers of zero-length operands may be NULL.
+ *   - A length of zero is allowed, reads and writes nothing behind its pointers, and leaves state
+ *     as it was. Pointers of zero-length operands may be NULL.
  *   - Nothing outside the operands is read or written.
  *   - `in == out` works. Any other overlap of an input with an output is the caller's fault (the
  *     binding refuses it); operands that are both inputs may overlap freely.
@@ -35,27 +35,27 @@
 #define FC_ALIGNAS(n) _Alignas(n)
 #endif
 
-/* ---- Hashes ------------------------------------------------------------------------------------ */
+/* ---- Hashes ---------------------------------------------------------------------------------- */
 
 /*
- * FIPS 180-4 section 6.2.2 over nblocks blocks of 64 bytes. `state` holds H0..H7 in native order and
- * is updated in place.
+ * FIPS 180-4 section 6.2.2 over nblocks blocks of 64 bytes. `state` holds H0..H7 in native order
+ * and is updated in place.
  */
 typedef void fc_sha256_blocks_fn(uint32_t state[8], const uint8_t *data, size_t nblocks);
 
-/* ---- Compare ----------------------------------------------------------------------------------- */
+/* ---- Compare --------------------------------------------------------------------------------- */
 
-/* 0 if a[0..len) and b[0..len) are equal, else 1. The result is secret until the caller shows it. */
+/* 0 if a[0..len) and b[0..len) are equal, else 1. Secret until the caller shows it. */
 typedef int fc_timingsafe_bcmp_fn(const void *a, const void *b, size_t len);
 
 /* -1, 0 or 1: the order of a[0..len) and b[0..len) as strings of unsigned bytes. */
 typedef int fc_timingsafe_memcmp_fn(const void *a, const void *b, size_t len);
 
-/* ---- AES --------------------------------------------------------------------------------------- */
+/* ---- AES ------------------------------------------------------------------------------------- */
 
 /*
  * A key schedule. Which bytes mean what is the suite's layout:
- *   fips       schedule[0, 240): the encryption round keys of FIPS 197 in memory order, 16 bytes each;
+ *   fips       schedule[0, 240): the encryption round keys of FIPS 197 in memory order, 16 bytes;
  *              schedule[240, 480): the decryption round keys of the equivalent inverse cipher
  *              (FIPS 197 section 5.3.5), in the order in which decryption uses them.
  *   bitsliced  see portable/aes_bitsliced.h
@@ -69,7 +69,7 @@ struct fc_aes_key {
   uint64_t reserved;
 };
 
-/* What a suite derives from H = AES_K(0) once per key: powers of H, or H in the form it likes best. */
+/* What a suite derives from H = AES_K(0) once per key: powers of H, in the form it likes. */
 #define FC_GHASH_KEY_BYTES 1024
 struct fc_ghash_key {
   FC_ALIGNAS(16) uint8_t powers[FC_GHASH_KEY_BYTES];
@@ -80,7 +80,7 @@ struct fc_gcm_key {
   struct fc_ghash_key ghash;
 };
 
-/* One message of GCM. Every field is public; what the pointers point to is not, but for j0 and aad. */
+/* One message of GCM. Every field is public; of what the pointers point to, j0 and aad are. */
 struct fc_gcm_message {
   const uint8_t *j0;  /* 16 bytes, SP 800-38D section 7.1 step 2 */
   const uint8_t *aad; /* aad_len bytes */
@@ -125,8 +125,8 @@ typedef void fc_aes_ghash_fn(const struct fc_ghash_key *ghash, uint8_t y[16], co
                              size_t len);
 
 /*
- * The middle of GCM: CTR with a counter whose low 32 bits alone count (and wrap), and GHASH over the
- * ciphertext. counter is the first one to use (public); y is the running GHASH value. Both are
+ * The middle of GCM: CTR with a counter whose low 32 bits alone count (and wrap), and GHASH over
+ * the ciphertext. counter is the first one to use (public); y is the running GHASH value. Both are
  * advanced. Only the last call on a message may have a len that is no multiple of 16.
  */
 typedef void fc_aes_gcm_encrypt_fn(const struct fc_gcm_key *key, uint8_t counter[16], uint8_t y[16],
@@ -136,18 +136,18 @@ typedef void fc_aes_gcm_decrypt_fn(const struct fc_gcm_key *key, uint8_t counter
 
 /*
  * A whole message, SP 800-38D sections 7.1 and 7.2 from j0 on, with the full 16-byte tag. gcm_open
- * decrypts and writes the tag it computed; it does not compare. The caller compares, and wipes `out`
- * if they differ. The message structure itself is never written.
+ * decrypts and writes the tag it computed; it does not compare. The caller compares, and wipes
+ * `out` if they differ. The message structure itself is never written.
  */
 typedef void fc_aes_gcm_seal_fn(const struct fc_gcm_key *key, const struct fc_gcm_message *message);
 typedef void fc_aes_gcm_open_fn(const struct fc_gcm_key *key, const struct fc_gcm_message *message);
 
-/* ---- The rows ---------------------------------------------------------------------------------- */
+/* ---- The rows -------------------------------------------------------------------------------- */
 
-/* The ops that have a row per kernel, and the functions of an AES suite (one row for all of them). */
-#define FC_OPS(X)     \
-  X(sha256_blocks)    \
-  X(timingsafe_bcmp)  \
+/* The ops that have a row per kernel, and the functions of an AES suite (one row for them all). */
+#define FC_OPS(X)    \
+  X(sha256_blocks)   \
+  X(timingsafe_bcmp) \
   X(timingsafe_memcmp)
 
 #define FC_AES_FUNCTIONS(X) \
@@ -168,7 +168,7 @@ enum fc_op {
 #define X(op) FC_OP_##op,
   FC_OPS(X)
 #undef X
-  FC_OP_aes,
+      FC_OP_aes,
   FC_OP_COUNT
 };
 
@@ -176,10 +176,15 @@ enum fc_aes_function {
 #define X(fn) FC_AES_##fn,
   FC_AES_FUNCTIONS(X)
 #undef X
-  FC_AES_FUNCTION_COUNT
+      FC_AES_FUNCTION_COUNT
 };
 
-enum fc_aes_layout { FC_AES_LAYOUT_NONE, FC_AES_LAYOUT_FIPS, FC_AES_LAYOUT_BITSLICED, FC_AES_LAYOUT_VPERM };
+enum fc_aes_layout {
+  FC_AES_LAYOUT_NONE,
+  FC_AES_LAYOUT_FIPS,
+  FC_AES_LAYOUT_BITSLICED,
+  FC_AES_LAYOUT_VPERM
+};
 
 typedef void fc_any_fn(void);
 
@@ -193,8 +198,8 @@ struct fc_row {
   enum fc_op op;
   const char *name; /* the isa part of the symbol: "shani" */
   fc_features features;
-  enum fc_aes_layout layout;        /* suites only */
-  const struct fc_kernel *kernels;  /* one, or FC_AES_FUNCTION_COUNT for a suite */
+  enum fc_aes_layout layout;       /* suites only */
+  const struct fc_kernel *kernels; /* one, or FC_AES_FUNCTION_COUNT for a suite */
 };
 
 extern FC_HIDDEN const struct fc_row fc_rows[];

@@ -11,6 +11,7 @@ enum { OSXSAVE = 27 };
 
 enum state { SSE_STATE, YMM_STATE, ZMM_STATE };
 
+/* clang-format off */
 /* Where each feature's CPUID bit is, and which register state the OS must save for it. */
 enum word { LEAF1_ECX, LEAF1_EDX, LEAF7_EBX, LEAF7_ECX, LEAF7_1_EAX, LEAF80000001_ECX, WORD_COUNT };
 
@@ -51,6 +52,7 @@ static const struct {
     {FC_SHA512, LEAF7_1_EAX, 0, YMM_STATE},
     {FC_LZCNT, LEAF80000001_ECX, 5, SSE_STATE},
 };
+/* clang-format on */
 
 fc_features fc_cpu_decode(const struct fc_cpuid *c) {
   const uint32_t words[WORD_COUNT] = {c->leaf1_ecx, c->leaf1_edx,   c->leaf7_ebx,

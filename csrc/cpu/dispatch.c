@@ -85,9 +85,8 @@ enum fc_seal_result fc_seal(const char *setting, struct fc_seal_error *error) {
   for (;;) {
     int state = __atomic_load_n(&fc_sealed.state, __ATOMIC_ACQUIRE);
     if (state == FC_SEALED) return FC_SEAL_OK;
-    if (state == FC_EMPTY &&
-        __atomic_compare_exchange_n(&fc_sealed.state, &state, FC_FILLING, 0, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED)) {
+    if (state == FC_EMPTY && __atomic_compare_exchange_n(&fc_sealed.state, &state, FC_FILLING, 0,
+                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       break;
     }
     yield_thread();

@@ -69,8 +69,8 @@ static int removal_of(const char *word, size_t len, fc_features *removed) {
   return 0;
 }
 
-int fc_features_narrow(fc_features usable, const char *setting, fc_features *out,
-                       const char **word, size_t *word_len) {
+int fc_features_narrow(fc_features usable, const char *setting, fc_features *out, const char **word,
+                       size_t *word_len) {
   fc_features set = usable;
   const char *p = setting != NULL && setting[0] != '\0' ? setting : "native";
   for (int first = 1;; first = 0) {

@@ -39,7 +39,7 @@ fc_features fc_features_of_level(unsigned level);
  * NULL and "" mean native. On success returns 0. On a word it does not know returns -1 with the
  * word's bounds in *word and *word_len; *out is then untouched.
  */
-int fc_features_narrow(fc_features usable, const char *setting, fc_features *out,
-                       const char **word, size_t *word_len);
+int fc_features_narrow(fc_features usable, const char *setting, fc_features *out, const char **word,
+                       size_t *word_len);
 
 #endif

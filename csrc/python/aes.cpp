@@ -110,11 +110,9 @@ PyObject *repr(PyObject *self) {
 PyObject *get_key_size(PyObject *self, void *) { return PyLong_FromLong(key_size(self)); }
 PyObject *get_block_size(PyObject *, void *) { return PyLong_FromLong(16); }
 
-#define METHOD(function, doc)                                                         \
-  {                                                                                   \
-    #function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)),     \
-        METH_FASTCALL | METH_KEYWORDS, doc                                            \
-  }
+#define METHOD(function, doc)                                                    \
+  {#function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
+   METH_FASTCALL | METH_KEYWORDS, doc}
 
 PyMethodDef methods[] = {
     METHOD(ecb_encrypt,
@@ -123,8 +121,7 @@ PyMethodDef methods[] = {
            "header-protection masks and the like, not for messages.\n\n"
            "Returns bytes, or with out (a writable buffer of len(data) bytes, which may be data's\n"
            "own) the number of bytes written. ValueError for a partial block or a wrong out size."),
-    METHOD(ecb_decrypt,
-           "ecb_decrypt($self, data, *, out=None)\n--\n\nThe inverse of ecb_encrypt."),
+    METHOD(ecb_decrypt, "ecb_decrypt($self, data, *, out=None)\n--\n\nThe inverse of ecb_encrypt."),
     METHOD(cbc_encrypt,
            "cbc_encrypt($self, iv, data, *, padding=None, out=None)\n--\n\n"
            "CBC (SP 800-38A section 6.2) with an iv of 16 bytes, which must be unpredictable.\n\n"
@@ -258,19 +255,22 @@ PyObject *aes_decrypt(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
 }
 
 PyMethodDef functions[] = {
-    METHOD(aes_encrypt,
-           "aes_encrypt($module, key, data, *, mode, iv=None, aad=None, padding=None, out=None)\n"
-           "--\n\n"
-           "Encrypt one message. For many under one key use AES or AESGCM, which keep the schedule.\n\n"
-           "mode is 'ecb', 'cbc', 'ctr' or 'gcm' and has no default. iv: 16 bytes for cbc and ctr,\n"
-           "the nonce (8 to 128 bytes) for gcm, none for ecb. gcm takes aad and appends the 16-byte\n"
-           "tag. padding='pkcs7' for ecb and cbc. Returns bytes, or with out the number of bytes\n"
-           "written. ValueError names the argument whose size or value is wrong."),
-    METHOD(aes_decrypt,
-           "aes_decrypt($module, key, data, *, mode, iv=None, aad=None, padding=None, out=None)\n"
-           "--\n\n"
-           "The inverse of aes_encrypt. gcm: data is ciphertext and tag; InvalidTag if it does not\n"
-           "verify, and out is then zeroed."),
+    METHOD(
+        aes_encrypt,
+        "aes_encrypt($module, key, data, *, mode, iv=None, aad=None, padding=None, out=None)\n"
+        "--\n\n"
+        "Encrypt one message. For many under one key use AES or AESGCM, which keep the "
+        "schedule.\n\n"
+        "mode is 'ecb', 'cbc', 'ctr' or 'gcm' and has no default. iv: 16 bytes for cbc and ctr,\n"
+        "the nonce (8 to 128 bytes) for gcm, none for ecb. gcm takes aad and appends the 16-byte\n"
+        "tag. padding='pkcs7' for ecb and cbc. Returns bytes, or with out the number of bytes\n"
+        "written. ValueError names the argument whose size or value is wrong."),
+    METHOD(
+        aes_decrypt,
+        "aes_decrypt($module, key, data, *, mode, iv=None, aad=None, padding=None, out=None)\n"
+        "--\n\n"
+        "The inverse of aes_encrypt. gcm: data is ciphertext and tag; InvalidTag if it does not\n"
+        "verify, and out is then zeroed."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -30,8 +30,7 @@ PyObject *run_cbc(const fc_aes_key *key, Direction direction, PyObject *iv, PyOb
 PyObject *run_ctr(const fc_aes_key *key, PyObject *iv, PyObject *data, uint64_t offset,
                   PyObject *out);
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
-                  PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out,
-                  PyObject *module);
+                  PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out, PyObject *module);
 
 }  // namespace fc
 

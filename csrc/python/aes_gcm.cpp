@@ -153,8 +153,7 @@ bool bind_message(const Signature &signature, PyObject *const *args, Py_ssize_t 
 }
 
 PyObject *encrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-  static const Signature signature = {
-      "encrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
+  static const Signature signature = {"encrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
   PyObject *v[3];
   Message message(METHOD_NAMES);
   if (!bind_message(signature, args, nargs, kwnames, v) ||
@@ -165,8 +164,7 @@ PyObject *encrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObj
 }
 
 PyObject *decrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
-  static const Signature signature = {
-      "decrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
+  static const Signature signature = {"decrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
   PyObject *v[3];
   Message message(METHOD_NAMES);
   if (!bind_message(signature, args, nargs, kwnames, v) ||
@@ -183,8 +181,7 @@ bool is_buffer(PyObject *object) {
   return false;
 }
 
-PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                       PyObject *kwnames) {
+PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {
       "encrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
   PyObject *v[4];
@@ -196,8 +193,7 @@ PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
   return seal_attached(&cast(self)->key, cast(self)->tag_length, message, v[LAST]);
 }
 
-PyObject *decrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                       PyObject *kwnames) {
+PyObject *decrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {
       "decrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
   PyObject *v[4];
@@ -294,8 +290,7 @@ bool parse_tag_length(PyObject *object, PyObject *allow_short, Py_ssize_t *tag_l
 }
 
 PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
-  static const Signature signature = {
-      "AESGCM", 1, 1, 3, {"key", "tag_length", "allow_short_tag"}};
+  static const Signature signature = {"AESGCM", 1, 1, 3, {"key", "tag_length", "allow_short_tag"}};
   PyObject *v[3];
   Input key;
   Py_ssize_t tag_length;
@@ -325,11 +320,9 @@ PyObject *get_tag_length(PyObject *self, void *) {
   return PyLong_FromSsize_t(cast(self)->tag_length);
 }
 
-#define METHOD(function, doc)                                                         \
-  {                                                                                   \
-    #function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)),     \
-        METH_FASTCALL | METH_KEYWORDS, doc                                            \
-  }
+#define METHOD(function, doc)                                                    \
+  {#function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
+   METH_FASTCALL | METH_KEYWORDS, doc}
 
 PyMethodDef methods[] = {
     METHOD(encrypt,
@@ -354,18 +347,18 @@ PyMethodDef methods[] = {
     METHOD(encrypt_detached,
            "encrypt_detached($self, nonce, data, associated_data, *, out=None)\n--\n\n"
            "(ciphertext, tag); with out, (number of bytes written, tag)."),
-    METHOD(decrypt_detached,
-           "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
-           "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
+    METHOD(
+        decrypt_detached,
+        "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
+        "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
     {"generate_key", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(generate_key)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
      "generate_key(bit_length)\n--\n\nA random key of 128, 192 or 256 bits from the system."},
     FC_REFUSE_PICKLING,
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef attributes[] = {
-    {"tag_length", get_tag_length, nullptr, "Bytes in a tag.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef attributes[] = {{"tag_length", get_tag_length, nullptr, "Bytes in a tag.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 const char doc[] =
     "AESGCM(key, *, tag_length=16, allow_short_tag=False)\n--\n\n"
@@ -377,13 +370,11 @@ const char doc[] =
 }  // namespace
 
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
-                  PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out,
-                  PyObject *module) {
+                  PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out, PyObject *module) {
   Message message(FUNCTION_NAMES);
   if (!message.open(nonce, data, aad)) return nullptr;
-  return direction == Direction::encrypt
-             ? seal_attached(key, tag_length, message, out)
-             : open_attached(key, tag_length, message, out, module);
+  return direction == Direction::encrypt ? seal_attached(key, tag_length, message, out)
+                                         : open_attached(key, tag_length, message, out, module);
 }
 
 bool add_aes_gcm(PyObject *module) {

@@ -37,9 +37,9 @@ inline void free_object(PyObject *self) {
 
 /* __reduce_ex__ and __reduce__ of everything that must not be pickled or copied by copyreg. */
 PyObject *refuse_pickling(PyObject *self, PyObject *);
-#define FC_REFUSE_PICKLING                                        \
-  {"__reduce_ex__", fc::refuse_pickling, METH_O, nullptr}, {      \
-    "__reduce__", fc::refuse_pickling, METH_NOARGS, nullptr       \
+#define FC_REFUSE_PICKLING                                   \
+  {"__reduce_ex__", fc::refuse_pickling, METH_O, nullptr}, { \
+    "__reduce__", fc::refuse_pickling, METH_NOARGS, nullptr  \
   }
 
 }  // namespace fc

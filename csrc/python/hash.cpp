@@ -178,7 +178,8 @@ struct Hash {
          "digest($self, /)\n--\n\nThe digest of the message so far, as bytes."},
         {"hexdigest", hexdigest, METH_NOARGS,
          "hexdigest($self, /)\n--\n\nThe digest of the message so far, in lower-case hexadecimal."},
-        {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nAn independent object in the same state."},
+        {"copy", copy, METH_NOARGS,
+         "copy($self, /)\n--\n\nAn independent object in the same state."},
         FC_REFUSE_PICKLING,
         {nullptr, nullptr, 0, nullptr}};
     static PyGetSetDef attributes[] = {
@@ -210,15 +211,17 @@ bool add_hashes(PyObject *module) {
        "sha256_hexdigest($module, data, /)\n--\n\n"
        "SHA-256 (FIPS 180-4) of data, any contiguous buffer, as 64 hexadecimal digits."},
       {nullptr, nullptr, 0, nullptr}};
-  return Hash<Sha256>::add(
-             module,
-             "sha256(data=b'', *, usedforsecurity=True, string=None)\n--\n\n"
-             "SHA-256 (FIPS 180-4) as a hash object in the shape of hashlib's.\n\n"
-             "data is any contiguous buffer; `string=` is accepted for it too. Raises TypeError for\n"
-             "str and for objects that are no buffers, and lets the exporter's exception through for\n"
-             "memory that is not contiguous. Safe to share between threads: updates happen whole, in\n"
-             "some order. The state is wiped when the object dies.",
-             sha256_functions) &&
+  return Hash<Sha256>::add(module,
+                           "sha256(data=b'', *, usedforsecurity=True, string=None)\n--\n\n"
+                           "SHA-256 (FIPS 180-4) as a hash object in the shape of hashlib's.\n\n"
+                           "data is any contiguous buffer; `string=` is accepted for it too. "
+                           "Raises TypeError for\n"
+                           "str and for objects that are no buffers, and lets the exporter's "
+                           "exception through for\n"
+                           "memory that is not contiguous. Safe to share between threads: updates "
+                           "happen whole, in\n"
+                           "some order. The state is wiped when the object dies.",
+                           sha256_functions) &&
          PyModule_AddIntConstant(module, "_GIL_MINSIZE", FC_HASH_DETACH_BYTES) == 0;
 }
 

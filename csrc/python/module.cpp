@@ -138,12 +138,15 @@ py::dict build_info() {
 }
 
 void add_cold_functions(py::module_ &module) {
-  module.def("cpu_features", [] { return names_of(FC_TABLE.features); },
-             "The CPU features that are usable here and that FASTCRYPT_CPU has not removed.");
-  module.def("detected_features", [] { return names_of(fc_cpu_detect()); },
-             "The CPU features that are usable here, whatever FASTCRYPT_CPU says.");
-  module.def("kernels", [] { return chosen_names(FC_TABLE); },
-             "The kernel that runs for each op: {'sha256_blocks': 'shani', ...}.");
+  module.def(
+      "cpu_features", [] { return names_of(FC_TABLE.features); },
+      "The CPU features that are usable here and that FASTCRYPT_CPU has not removed.");
+  module.def(
+      "detected_features", [] { return names_of(fc_cpu_detect()); },
+      "The CPU features that are usable here, whatever FASTCRYPT_CPU says.");
+  module.def(
+      "kernels", [] { return chosen_names(FC_TABLE); },
+      "The kernel that runs for each op: {'sha256_blocks': 'shani', ...}.");
   module.def("build_info", build_info, "Version, compiler and flags of this build.");
   module.def("self_test", self_test,
              "Run the known answers over every kernel that this CPU can run.\n\n"
@@ -157,8 +160,9 @@ void add_cold_functions(py::module_ &module) {
              py::arg("leaf7_ebx"), py::arg("leaf7_ecx"), py::arg("leaf7_1_eax"),
              py::arg("leaf80000001_ecx"), py::arg("xcr0"),
              "The usable features that these CPUID words and XCR0 mean. Pure.");
-  module.def("table_address", [] { return reinterpret_cast<uintptr_t>(&fc_sealed); },
-             "Where the sealed table lies, to look its page up in the process map.");
+  module.def(
+      "table_address", [] { return reinterpret_cast<uintptr_t>(&fc_sealed); },
+      "Where the sealed table lies, to look its page up in the process map.");
   add_call_kernel(module);
 }
 

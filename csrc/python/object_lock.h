@@ -56,8 +56,7 @@ class ObjectLock {
   void acquire() {
     users_++;
     if (!PyThread_acquire_lock(lock_, NOWAIT_LOCK)) {
-      Py_BEGIN_ALLOW_THREADS
-      PyThread_acquire_lock(lock_, WAIT_LOCK);
+      Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(lock_, WAIT_LOCK);
       Py_END_ALLOW_THREADS
     }
   }
