@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A vector through one row of the table: every function, whole and in parts, in place and not. */
+#include <string.h>
+
+#include "vectors.h"
+
+enum { BLOCK = 16 };
+
+int is_field(const uint8_t *p, size_t len, const struct field *field) {
+  return len == field->len && (len == 0 || memcmp(p, field->p, len) == 0);
+}
+
+static void copy(uint8_t *to, const struct field *field) {
+  if (field->len != 0) memcpy(to, field->p, field->len);
+}
+
+void tally_add(struct tally *tally, const struct vector *v, int ok) {
+  if (ok) {
+    tally->passed++;
+  } else if (tally->failed++ == 0) {
+    tally->first_failed = v->line;
+  }
+}
+
+/* ---- Hash ------------------------------------------------------------------------------------ */
+
+/* FIPS 180-4 section 5.1.1: the padded message in p; its length. */
+static size_t pad_message(uint8_t *p, const struct field *message) {
+  const size_t len = (message->len + 9 + 63) / 64 * 64;
+  memset(p, 0, len);
+  copy(p, message);
+  p[message->len] = 0x80;
+  for (unsigned i = 0; i < 8; i++) p[len - 1 - i] = (uint8_t)((uint64_t)message->len * 8 >> 8 * i);
+  return len;
+}
+
+static int is_digest(const uint32_t state[8], const struct field *digest) {
+  uint8_t bytes[32];
+  for (unsigned i = 0; i < 32; i++) bytes[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
+  return is_field(bytes, sizeof bytes, digest);
+}
+
+static int sha256_blocks_ok(fc_sha256_blocks_fn *blocks, const struct vector *v,
+                            const struct scratch *scratch) {
+  static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  uint32_t whole[8], single[8];
+  const size_t len = pad_message(scratch->a, &v->f[PLAIN]);
+  memcpy(whole, initial, sizeof whole);
+  memcpy(single, initial, sizeof single);
+  blocks(whole, scratch->a, len / 64);
+  for (size_t at = 0; at < len; at += 64) blocks(single, scratch->a + at, 1);
+  return is_digest(whole, &v->f[TAG]) && is_digest(single, &v->f[TAG]);
+}
+
+/* ---- Compare --------------------------------------------------------------------------------- */
+
+static int order_of(const struct vector *v) { return (int8_t)v->f[TAG].p[0]; }
+
+static int timingsafe_bcmp_ok(fc_timingsafe_bcmp_fn *compare, const struct vector *v,
+                              const struct scratch *scratch) {
+  const struct field *a = &v->f[PLAIN], *b = &v->f[CIPHER];
+  (void)scratch;
+  return compare(a->p, b->p, a->len) == (order_of(v) != 0);
+}
+
+static int timingsafe_memcmp_ok(fc_timingsafe_memcmp_fn *compare, const struct vector *v,
+                                const struct scratch *scratch) {
+  const struct field *a = &v->f[PLAIN], *b = &v->f[CIPHER];
+  (void)scratch;
+  return compare(a->p, b->p, a->len) == order_of(v);
+}
+
+/* ---- AES ------------------------------------------------------------------------------------- */
+
+/* One vector on one suite. */
+struct run {
+  const struct fc_row *row;
+  const struct vector *v;
+  const struct scratch *scratch;
+  struct tally *tallies;
+};
+
+#define AES(run, function) ((fc_aes_##function##_fn *)(run)->row->kernels[FC_AES_##function].fn)
+
+static void note(const struct run *run, enum fc_aes_function function, int ok) {
+  tally_add(&run->tallies[function], run->v, ok);
+}
+
+static size_t half(size_t len) { return len / 2 / BLOCK * BLOCK; }
+
+static void expand(const struct run *run, struct fc_aes_key *key) {
+  AES(run, expand_key)(key, run->v->f[KEY].p, run->v->f[KEY].len);
+}
+
+static void ecb(const struct run *run) {
+  const struct field *plain = &run->v->f[PLAIN], *cipher = &run->v->f[CIPHER];
+  uint8_t *out = run->scratch->a;
+  struct fc_aes_key key;
+  expand(run, &key);
+  AES(run, ecb_encrypt)(&key, plain->p, out, plain->len / BLOCK);
+  note(run, FC_AES_ecb_encrypt, is_field(out, plain->len, cipher));
+  note(run, FC_AES_expand_key, is_field(out, plain->len, cipher));
+  copy(out, cipher);
+  AES(run, ecb_decrypt)(&key, out, out, cipher->len / BLOCK);
+  note(run, FC_AES_ecb_decrypt, is_field(out, cipher->len, plain));
+}
+
+/* PKCS#7's padding is RFC 5652's, written out here: the library's own is what sealed.c tests. */
+static struct field padded(const struct field *plain, uint8_t *p) {
+  const size_t len = (plain->len / BLOCK + 1) * BLOCK;
+  memset(p, (int)(len - plain->len), len);
+  copy(p, plain);
+  return (struct field){p, len};
+}
+
+static void cbc(const struct run *run, const struct field *plain) {
+  const struct field *cipher = &run->v->f[CIPHER];
+  const size_t len = plain->len, first = half(len);
+  uint8_t *out = run->scratch->a, iv[BLOCK];
+  struct fc_aes_key key;
+  expand(run, &key);
+  copy(iv, &run->v->f[IV]);
+  AES(run, cbc_encrypt)(&key, iv, plain->p, out, first / BLOCK);
+  AES(run, cbc_encrypt)(&key, iv, plain->p + first, out + first, (len - first) / BLOCK);
+  note(run, FC_AES_cbc_encrypt, is_field(out, len, cipher));
+  copy(iv, &run->v->f[IV]);
+  AES(run, cbc_decrypt)(&key, iv, cipher->p, out, first / BLOCK);
+  AES(run, cbc_decrypt)(&key, iv, cipher->p + first, out + first, (len - first) / BLOCK);
+  int ok = is_field(out, len, plain);
+  copy(iv, &run->v->f[IV]);
+  copy(out, cipher);
+  AES(run, cbc_decrypt)(&key, iv, out, out, len / BLOCK);
+  note(run, FC_AES_cbc_decrypt, ok && is_field(out, len, plain));
+}
+
+static void ctr(const struct run *run) {
+  const struct field *plain = &run->v->f[PLAIN], *cipher = &run->v->f[CIPHER];
+  const size_t first = half(plain->len);
+  uint8_t *out = run->scratch->a, counter[BLOCK];
+  struct fc_aes_key key;
+  expand(run, &key);
+  copy(counter, &run->v->f[IV]);
+  AES(run, ctr)(&key, counter, plain->p, out, plain->len);
+  int ok = is_field(out, plain->len, cipher);
+  copy(counter, &run->v->f[IV]);
+  AES(run, ctr)(&key, counter, out, out, first);
+  AES(run, ctr)(&key, counter, out + first, out + first, plain->len - first);
+  note(run, FC_AES_ctr, ok && is_field(out, plain->len, plain));
+}
+
+static void gcm_key(const struct run *run, struct fc_gcm_key *key) {
+  uint8_t h[BLOCK] = {0};
+  expand(run, &key->aes);
+  AES(run, ecb_encrypt)(&key->aes, h, h, 1);
+  AES(run, ghash_key)(&key->ghash, h);
+}
+
+/* y = GHASH's last step: the lengths of two strings, in bits. */
+static void ghash_lengths(const struct run *run, const struct fc_gcm_key *key, uint8_t y[BLOCK],
+                          size_t first, size_t second) {
+  uint8_t block[BLOCK];
+  for (unsigned i = 0; i < 8; i++) {
+    block[7 - i] = (uint8_t)((uint64_t)first * 8 >> 8 * i);
+    block[15 - i] = (uint8_t)((uint64_t)second * 8 >> 8 * i);
+  }
+  AES(run, ghash)(&key->ghash, y, block, BLOCK);
+}
+
+static void pre_counter(const struct run *run, const struct fc_gcm_key *key, uint8_t j0[BLOCK]) {
+  const struct field *nonce = &run->v->f[IV];
+  memset(j0, 0, BLOCK);
+  if (nonce->len == 12) {
+    copy(j0, nonce);
+    j0[15] = 1;
+    return;
+  }
+  AES(run, ghash)(&key->ghash, j0, nonce->p, nonce->len);
+  ghash_lengths(run, key, j0, 0, nonce->len);
+}
+
+static void increment(uint8_t counter[BLOCK]) {
+  for (unsigned i = BLOCK; i-- > 12 && ++counter[i] == 0;) continue;
+}
+
+/* The message in two parts through gcm_encrypt or gcm_decrypt, and the tag by hand. */
+static int in_parts(const struct run *run, const struct fc_gcm_key *key, const uint8_t j0[BLOCK],
+                    fc_aes_gcm_encrypt_fn *crypt, enum field_name from, enum field_name to) {
+  const struct field *aad = &run->v->f[AAD], *in = &run->v->f[from];
+  const size_t first = half(in->len);
+  uint8_t counter[BLOCK], y[BLOCK] = {0}, tag[BLOCK], *out = run->scratch->a;
+  memcpy(counter, j0, BLOCK);
+  increment(counter);
+  copy(out, in);
+  AES(run, ghash)(&key->ghash, y, aad->p, aad->len);
+  crypt(key, counter, y, out, out, first);
+  crypt(key, counter, y, out + first, out + first, in->len - first);
+  ghash_lengths(run, key, y, aad->len, in->len);
+  AES(run, ecb_encrypt)(&key->aes, j0, tag, 1);
+  for (unsigned i = 0; i < BLOCK; i++) tag[i] ^= y[i];
+  return is_field(out, in->len, &run->v->f[to]) &&
+         is_field(tag, run->v->f[TAG].len, &run->v->f[TAG]);
+}
+
+/* Seal or open a whole message: whether its output and the tag are those of the vector. */
+static int whole(const struct run *run, const struct fc_gcm_key *key, const uint8_t j0[BLOCK],
+                 fc_aes_gcm_seal_fn *crypt, enum field_name from, enum field_name to) {
+  const struct field *aad = &run->v->f[AAD], *in = &run->v->f[from], *tag = &run->v->f[TAG];
+  uint8_t computed[BLOCK], *out = run->scratch->b;
+  const struct fc_gcm_message message = {j0, aad->p, aad->len, in->p, out, in->len, computed};
+  crypt(key, &message);
+  return is_field(computed, tag->len, tag) &&
+         (run->v->kind == VECTOR_forged || is_field(out, in->len, &run->v->f[to]));
+}
+
+static void gcm(const struct run *run) {
+  struct fc_gcm_key key;
+  uint8_t j0[BLOCK];
+  gcm_key(run, &key);
+  pre_counter(run, &key, j0);
+  const int sealed = whole(run, &key, j0, AES(run, gcm_seal), PLAIN, CIPHER);
+  note(run, FC_AES_gcm_seal, sealed);
+  note(run, FC_AES_ghash_key, sealed);
+  note(run, FC_AES_gcm_open, whole(run, &key, j0, AES(run, gcm_open), CIPHER, PLAIN));
+  const int encrypted = in_parts(run, &key, j0, AES(run, gcm_encrypt), PLAIN, CIPHER);
+  note(run, FC_AES_gcm_encrypt, encrypted);
+  note(run, FC_AES_ghash, encrypted);
+  note(run, FC_AES_gcm_decrypt, in_parts(run, &key, j0, AES(run, gcm_decrypt), CIPHER, PLAIN));
+}
+
+static void forged(const struct run *run) {
+  struct fc_gcm_key key;
+  uint8_t j0[BLOCK];
+  gcm_key(run, &key);
+  pre_counter(run, &key, j0);
+  note(run, FC_AES_gcm_open, !whole(run, &key, j0, AES(run, gcm_open), CIPHER, PLAIN));
+}
+
+static void check_suite(const struct run *run) {
+  struct field plain;
+  switch (run->v->kind) {
+    case VECTOR_ecb:
+      ecb(run);
+      break;
+    case VECTOR_cbc:
+      cbc(run, &run->v->f[PLAIN]);
+      break;
+    case VECTOR_pkcs7:
+      plain = padded(&run->v->f[PLAIN], run->scratch->b);
+      cbc(run, &plain);
+      break;
+    case VECTOR_ctr:
+      ctr(run);
+      break;
+    case VECTOR_gcm:
+      gcm(run);
+      break;
+    case VECTOR_forged:
+      forged(run);
+      break;
+    default:
+      break;
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+/* The kind of vector that an op of one function takes. */
+static const enum kind kind_of_op[] = {
+    [FC_OP_sha256_blocks] = VECTOR_sha256,
+    [FC_OP_timingsafe_bcmp] = VECTOR_compare,
+    [FC_OP_timingsafe_memcmp] = VECTOR_compare,
+};
+
+void check_row(const struct fc_row *row, const struct vector *v, const struct scratch *scratch,
+               struct tally *tallies) {
+  if (row->op == FC_OP_aes) {
+    const struct run run = {row, v, scratch, tallies};
+    check_suite(&run);
+    return;
+  }
+  if (kind_of_op[row->op] != v->kind) return;
+  fc_any_fn *fn = row->kernels[0].fn;
+  switch (row->op) {
+#define X(op)                                                       \
+  case FC_OP_##op:                                                  \
+    tally_add(tallies, v, op##_ok((fc_##op##_fn *)fn, v, scratch)); \
+    break;
+    FC_OPS(X)
+#undef X
+    default:
+      break;
+  }
+}
