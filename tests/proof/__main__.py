@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from . import instructions, module, programs, shared_writes, timing, traces, which_ran
+from . import emulated, instructions, module, programs, shared_writes, timing, traces, which_ran
 from .disassembly import ROOT
 from .result import FAIL, PASS, UNDECIDABLE, Cell
 
@@ -35,6 +35,9 @@ def sources(quick: bool) -> dict[str, Callable[[], Iterator[Cell]]]:
     for name in programs.PROGRAMS:
         found[name] = lambda name=name: programs.cells(name, *options)  # type: ignore[misc]
     found["further"] = lambda: programs.further_cells(quick)
+    found["processors"] = lambda: emulated.processor_cells(quick)
+    found["architectures"] = lambda: emulated.architecture_cells(quick)
+    found["bochs"] = lambda: emulated.bochs_cells(quick)
     found["traces"] = lambda: traces.cells(*options)
     return found
 
