@@ -44,3 +44,8 @@ class Guarded:
 def zeros(size: int) -> mmap.mmap:
     """Address space that reads as zeros and takes no memory."""
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def unreadable(size: int) -> mmap.mmap:
+    """Address space where every access kills the process; takes no memory. OSError if there is none."""
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=PROT_NONE)
