@@ -14,6 +14,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from string import ascii_letters
 
 from . import emulated, instructions, module, programs, shared_writes, timing, traces, which_ran
 from .disassembly import ROOT
@@ -65,7 +66,7 @@ def table(cells: list[Cell], kernels: list[str]) -> Iterator[str]:
     ours = [c for c in cells if c.symbol in kernels]
     checks = list(dict.fromkeys(c.check for c in ours))
     for number, check in enumerate(checks):
-        yield f"  {chr(ord('a') + number)}  {check}"
+        yield f"  {ascii_letters[number]}  {check}"
     width = max(map(len, kernels), default=0)
     yield ""
     yield " " * (width + 2) + " ".join(chr(ord("a") + n) for n in range(len(checks)))
