@@ -666,6 +666,40 @@ def test_ipp_8_eight_threads_import_at_once() -> None:
             assert process.returncode == 0, errors
 
 
+if sys.version_info >= (3, 12):
+    INTERPRETERS = """
+import threading
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+code = '''
+import fastcrypt
+assert fastcrypt.sha256(b"abc").hexdigest().startswith("ba7816bf")
+assert fastcrypt.timingsafe_bcmp(b"a" * 100, b"a" * 99 + b"b") == 1
+'''
+barrier, failures = threading.Barrier(4), []
+def work():
+    interpreter = interpreters.create()
+    barrier.wait()
+    failure = interpreters.run_string(interpreter, code)
+    if failure is not None:
+        failures.append(str(failure))
+    interpreters.destroy(interpreter)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert not failures, failures
+exec(code)
+"""
+
+    def test_ipp_8_four_interpreters_import_at_once() -> None:
+        """Each has its own GIL and import lock: only the table's state word keeps them apart."""
+        for _ in range(10):
+            run = child(INTERPRETERS)
+            assert run.returncode == 0, run.stderr
+
+
 # ---- Import ---------------------------------------------------------------------------------------
 
 
