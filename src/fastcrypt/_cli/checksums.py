@@ -58,10 +58,10 @@ class Entry:
 
 
 class Reader:
-    """Reads the lines of one list.
+    """Reads lines of lists.
 
     A digest may be followed by one space and the name ("reversed" BSD). Which of the two text
-    formats a list has is decided by its first line: otherwise a leading space or asterisk of a name
+    formats the lists have is decided by the first line: otherwise a leading space or asterisk of a name
     could change meaning from line to line.
     """
 

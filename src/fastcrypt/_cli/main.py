@@ -48,15 +48,16 @@ def overview(_: Sequence[str]) -> int:
     return bench(["--quick"])
 
 
-RUN: dict[str | None, Callable[[Sequence[str]], int]] = {
-    None: overview,
-    "info": info,
-    "sum": sum_,
-    "bench": bench,
-}
+RUN: dict[str, Callable[[Sequence[str]], int]] = {"info": info, "sum": sum_, "bench": bench}
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def choose(argv: Sequence[str]) -> tuple[str, Callable[[Sequence[str]], int], Sequence[str]]:
+    """The program's name in messages, what to run, and its arguments.
+
+    The command comes first and takes all that follows; argparse would want to look at it too.
+    """
+    if argv and argv[0] in RUN:
+        return f"fastcrypt {argv[0]}", RUN[argv[0]], argv[1:]
     parser = Parser(
         prog="fastcrypt",
         description="Hashing, AES and constant-time comparison on the best kernels of this CPU.",
@@ -65,12 +66,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         usage="fastcrypt [-h] [--version] [COMMAND ...]",
     )
     parser.add_argument("--version", action="version", version=f"fastcrypt {__version__}")
-    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    args = parser.parse_args(argv)
-    if args.command not in RUN:
-        parser.error(f"unknown command '{args.command}'")
-    return args
+    if argv and not argv[0].startswith("-"):
+        parser.error(f"unknown command '{argv[0]}'")
+    parser.parse_args(argv)
+    return "fastcrypt", overview, []
 
 
 def drop_output() -> None:
@@ -80,19 +79,14 @@ def drop_output() -> None:
     os.close(nowhere)
 
 
-def run(args: argparse.Namespace) -> int:
-    status = RUN[args.command](args.arguments)
-    if sys.stdout is not None:
-        sys.stdout.flush()
-    return status
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     name = "fastcrypt"
     try:
-        args = parse(argv)
-        name = f"fastcrypt {args.command}" if args.command else name
-        return run(args)
+        name, run, arguments = choose(sys.argv[1:] if argv is None else argv)
+        status = run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

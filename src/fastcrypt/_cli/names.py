@@ -46,14 +46,17 @@ def quote(name: bytes) -> str:
 
 def _dollar_quote(text: str) -> str:
     """'a'$'\\n''b': what is not printable stands between $' and '."""
-    parts = re.findall(r"[ -~]+|.", text, re.DOTALL)
     quoted, inside = "'", False
-    for part in parts:
-        if part.isprintable():
-            quoted += ("''" if inside else "") + part.replace("'", r"'\''")
+    for character in text:
+        if not character.isprintable():
+            quoted += ("" if inside else "'$'") + _octal(character)
+            inside = True
+            continue
+        if character == "'":
+            quoted += r"'\''"
         else:
-            quoted += ("" if inside else "'$'") + _octal(part)
-        inside = not part.isprintable()
+            quoted += ("''" if inside else "") + character
+        inside = False
     return quoted + "'"
 
 

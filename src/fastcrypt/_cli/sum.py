@@ -40,10 +40,14 @@ def parser() -> Parser:
     add = made.add_argument
     add("files", nargs="*", metavar="FILE", help=argparse.SUPPRESS)
     add("-a", "--algorithm", default="sha256", metavar="ALGO", help="the hash (default: sha256)")
-    add("-b", "--binary", action="store_true", help="mark names as binary, with *")
-    add("-t", "--text", action="store_true", help="mark names as text (default)")
     add("-c", "--check", action="store_true", help="read digests from the FILEs and check them")
-    add("--tag", action="store_true", help="write lines in the BSD format")
+    for flags, help_text in (  # the last one given holds, and --tag implies --binary
+        (("-b", "--binary"), "mark names as binary, with *"),
+        (("-t", "--text"), "mark names as text (default)"),
+        (("--tag",), "write lines in the BSD format"),
+    ):
+        mode = flags[-1].removeprefix("--")
+        add(*flags, dest="modes", action="append_const", const=mode, default=[], help=help_text)
     add("-z", "--zero", action="store_true", help="end lines with NUL and do not escape names")
     when = made.add_argument_group("with --check")
     when.add_argument("--ignore-missing", action="store_true", help="pass over files that do not exist")
@@ -66,14 +70,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         options, operands = options[:cut], options[cut + 1 :]
     args = made.parse_intermixed_args(options)
     args.files = [os.fsencode(name) for name in [*args.files, *operands]] or [STDIN]
-    if args.tag and args.text:
+    args.tag = "tag" in args.modes
+    args.binary = args.modes[-1:] == ["binary"]
+    if args.tag and args.modes[-1] == "text":
         made.error("--tag does not support --text mode")
     if args.check:
         if args.zero:
             made.error("the --zero option is not supported when verifying checksums")
         if args.tag:
             made.error("the --tag option is meaningless when verifying checksums")
-        if args.binary or args.text:
+        if args.modes:
             made.error("the --binary and --text options are meaningless when verifying checksums")
     for option, given in (
         ("ignore-missing", args.ignore_missing),
@@ -196,19 +202,18 @@ def plural(count: int, one: str, many: str) -> str:
 class Check:
     """One list of checksums: goes through it, prints a line a file, and sums up."""
 
-    def __init__(self, args: argparse.Namespace, how: Algorithm, listing: bytes) -> None:
-        self.args, self.how, self.listing = args, how, listing
+    def __init__(self, args: argparse.Namespace, how: Algorithm, reader: Reader, listing: bytes) -> None:
+        self.args, self.how, self.reader, self.listing = args, how, reader, listing
         self.shown = "'standard input'" if listing == STDIN else quote(listing)
         self.well_formed = self.malformed = self.unreadable = self.mismatched = self.matched = 0
 
     def entries(self) -> Iterator[Entry]:
-        reader = Reader(self.how)
         with open_file(self.listing) as raw, io.BufferedReader(raw) as lines:
             for number, ended in enumerate(lines, 1):
                 line = ended.removesuffix(b"\n").removesuffix(b"\r")
                 if not line or line.startswith(b"#"):
                     continue
-                entry = reader.read(line)
+                entry = self.reader.read(line)
                 # A list that comes from standard input cannot also name it.
                 if entry is None or (self.listing == STDIN and entry.name == STDIN):
                     self.malformed += 1
@@ -282,9 +287,10 @@ class Check:
 
 def check_lists(args: argparse.Namespace, how: Algorithm) -> int:
     good = True
+    reader = Reader(how)
     for listing in args.files:
         try:
-            good &= Check(args, how, listing).run()
+            good &= Check(args, how, reader, listing).run()
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise

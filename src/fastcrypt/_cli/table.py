@@ -33,7 +33,8 @@ def is_loss(ratio: float) -> bool:
 
 def ratio_text(ratio: float) -> str:
     """'4.1x', or '0.93x slower' where the peer is faster."""
-    return f"{ratio:.{1 if ratio >= 9.95 else 2}f}x{' slower' if is_loss(ratio) else ''}"
+    decimals = 2 if ratio < 9.95 else 1 if ratio < 99.5 else 0
+    return f"{ratio:.{decimals}f}x{' slower' if is_loss(ratio) else ''}"
 
 
 def peer_cell(result: Result, names: Sequence[str] | str) -> tuple[str, str, bool]:
