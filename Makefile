@@ -54,3 +54,20 @@ lint: $(VENV)/.extra-lint
 
 clean:
 	rm -rf build dist $(VENV) src/fastcrypt/*.so src/*.egg-info
+
+# A build with AddressSanitizer and UndefinedBehaviorSanitizer beside the normal one, and the whole
+# suite on it. Assembly is not instrumented: guard pages check it (make proof).
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g
+ASAN := build/asan
+build/asan/.built: $(VENV)/.extra-test
+	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" $(PY) setup.py -q build_ext --build-lib $(ASAN) \
+	  --build-temp build/asan-objects
+	cp -R src/fastcrypt/. $(ASAN)/fastcrypt-python && rm -f $(ASAN)/fastcrypt-python/*.so
+	cp -R $(ASAN)/fastcrypt-python/. $(ASAN)/fastcrypt && rm -rf $(ASAN)/fastcrypt-python
+	@touch $@
+
+.PHONY: asan
+asan: build/asan/.built
+	PYTHONPATH=$(ASAN) PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	$(PY) -m pytest tests -q -m "not build" $(PYTEST_ARGS)
