@@ -164,6 +164,16 @@ def test_death_and_silence_are_failures() -> None:
     assert list(runs.problems_on_architecture(runs.Outcome(0, ended=True)))
 
 
+def test_module_with_another_kernel_or_answer_is_a_failure() -> None:
+    passed = {"sha256": 50, "gcm": 60}
+    right = {"kernels": machines.rows("aes=aesni"), "passed": passed, "failed": []}
+    assert list(runs.problems_in_module(right, "aes=aesni")) == []
+    assert list(runs.problems_in_module(right, ""))
+    assert list(runs.problems_in_module({**right, "failed": ["gcm, line 7"]}, "aes=aesni"))
+    assert list(runs.problems_in_module({**right, "passed": {**passed, "gcm": 0}}, "aes=aesni"))
+    assert list(runs.problems_in_module({"death": "died of SIGILL"}, "aes=aesni"))
+
+
 def test_missing_tool_fails_in_ci_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(*_: object) -> str:
         raise MissingError("needs Debian package qemu-user")
