@@ -612,17 +612,7 @@ def test_ag_6_in_place() -> None:
 
 def test_ag_7_final_class_without_state_to_see() -> None:
     aead = AESGCM(KEY, tag_length=12)
-    public = [name for name in dir(aead) if not name.startswith("_")]
-    assert public == [
-        "decrypt",
-        "decrypt_detached",
-        "decrypt_into",
-        "encrypt",
-        "encrypt_detached",
-        "encrypt_into",
-        "generate_key",
-        "tag_length",
-    ]
+    assert not [name for name in dir(aead) if "key" in name and name != "generate_key"]
     assert aead != AESGCM(KEY, tag_length=12)
     assert len({aead, AESGCM(KEY)}) == 2
     assert repr(aead) == "<fastcrypt.AESGCM object, 256-bit key, 12-byte tag>"
