@@ -107,16 +107,8 @@ def test_lines_are_those_of_sha256sum(files: Path, options: list[str]) -> None:
 
 
 def test_every_missing_name_is_quoted_as_gnu_does(files: Path) -> None:
-    missing = [b"no " + name for name in NAMES] + [
-        b"x'$",
-        b"a{b}",
-        b"a=b",
-        b"p%q",
-        b"a*",
-        b"",
-        b"\x7f",
-        b"\xc3",
-    ]
+    odd = [b"x'$", b"a{b}", b"a=b", b"p%q", b"a*", b"", b"\x7f", b"\xc3", b"~none", b"#none", b"no#ne~"]
+    missing = [*(b"no " + name for name in NAMES), *odd]
     theirs, ours = both(["--", *missing], files)
     assert ours == theirs
 
@@ -560,18 +552,31 @@ def test_contenders_that_disagree_are_not_timed() -> None:
         measure.measure(cases.Case("x", 1, ours, [wrong]), measure.QUICK)
 
 
-def test_rounds_are_interleaved() -> None:
+def test_rounds_are_interleaved(monkeypatch: pytest.MonkeyPatch) -> None:
     log: list[str] = []
-    contenders = [
-        cases.Contender(name, "r = f()", {"f": lambda name=name: log.append(name)})
-        for name in ("fastcrypt", "hashlib", "cryptography")
+
+    class Timer:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def timeit(self, number: int) -> float:
+            log.append(self.name)
+            return 3.0 * number
+
+    monkeypatch.setattr(measure, "prepare", lambda contender, seconds: (Timer(contender.name), 7))
+    ours, *peers = [cases.Contender(name, "r = 1", {}) for name in ("fastcrypt", "hashlib", "cryptography")]
+    found = measure.measure(cases.Case("x", 1, ours, peers), measure.Effort(rounds=3, sample=1))
+    assert log == [
+        *("fastcrypt", "hashlib", "cryptography"),
+        *("hashlib", "cryptography", "fastcrypt"),
+        *("cryptography", "fastcrypt", "hashlib"),
     ]
-    effort = measure.Effort(rounds=4, sample=1e-6)
-    found = measure.measure(cases.Case("x", 1, contenders[0], contenders[1:]), effort)
-    assert [len(samples) for samples in found.samples.values()] == [4, 4, 4]
-    runs = [name for at, name in enumerate(log) if at == 0 or log[at - 1] != name]
-    timed = runs[6:] if len(runs) > 12 else runs
-    assert len(timed) >= 9  # nobody is timed in one piece
+    assert found.samples == {name: [3.0] * 3 for name in ("fastcrypt", "hashlib", "cryptography")}
+
+
+def test_calls_fill_the_time_of_a_sample() -> None:
+    timer, number = measure.prepare(cases.Contender("x", "r = sum(range(1000))", {}), 0.01)
+    assert 0.002 < timer.timeit(number) < 0.1
 
 
 def test_bench_writes_a_table_json_and_a_chart(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -72,13 +71,6 @@ def choose(argv: Sequence[str]) -> tuple[str, Callable[[Sequence[str]], int], Se
     return "fastcrypt", overview, []
 
 
-def drop_output() -> None:
-    """Nobody reads stdout any more: what is still buffered must not fail when Python exits."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     name = "fastcrypt"
     try:
@@ -90,12 +82,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        drop_output()
         return PIPE_CLOSED
     except Failure as failure:
         complain(f"{name}: {failure}")
         return failure.status
     except OSError as error:  # of stdout: commands report their own files
         complain(f"{name}: write error: {error.strerror}")
-        drop_output()
         return 1
