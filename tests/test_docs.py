@@ -103,7 +103,8 @@ def test_the_changelog_has_this_version() -> None:
 
 def test_no_document_is_wider_than_the_code() -> None:
     for name in DOCUMENTS:
-        wide = [line for line in text_of(name).splitlines() if len(line) > 110 and not line.startswith("|")]
+        written = re.sub(r"<!-- (\w+):begin -->.*?<!-- \1:end -->", "", text_of(name), flags=re.S)
+        wide = [line for line in written.splitlines() if len(line) > 110 and not line.startswith("|")]
         assert wide == [], name
 
 
