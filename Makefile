@@ -49,7 +49,7 @@ lint: $(VENV)/.extra-lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(PY) -m mypy.stubtest fastcrypt
+	$(PY) -m mypy.stubtest fastcrypt._core
 	git ls-files '*.c' '*.h' '*.cpp' | grep -v '^asm/' | xargs $(VENV)/bin/clang-format --dry-run --Werror
 
 clean:
@@ -71,3 +71,13 @@ asan: build/asan/.built
 	PYTHONPATH=$(ASAN) PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	$(PY) -m pytest tests -q -m "not build" $(PYTEST_ARGS)
+
+# Mutants of every kernel against the kernel tests: all of them, or for SECONDS=n as many as fit.
+.PHONY: mutation
+mutation: $(VENV)/.extra-test
+	$(PY) -m tests.mutation $(if $(SECONDS),--budget $(SECONDS))
+
+# The fuzzers, SECONDS together. Needs clang: apt-get install clang-19 libclang-rt-19-dev
+.PHONY: fuzz
+fuzz: $(VENV)/.extra-test
+	$(PY) -m tests.fuzz --seconds $(or $(SECONDS),60)

@@ -32,6 +32,16 @@ PyObject *run_ctr(const fc_aes_key *key, PyObject *iv, PyObject *data, uint64_t 
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
                   PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out, PyObject *module);
 
+/* A nonce of 8 to 128 bytes, or false with an exception that names `role`. */
+bool open_nonce(Input *nonce, PyObject *object, const char *role);
+
+/* Sets the module's InvalidTag and returns NULL. */
+PyObject *raise_invalid_tag(PyObject *module);
+
+/* What AESGCM.encryptor and .decryptor return; keeps `owner`, whose key it uses, alive. */
+PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_length,
+                         Direction direction, PyObject *nonce, PyObject *aad);
+
 }  // namespace fc
 
 #endif

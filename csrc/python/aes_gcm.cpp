@@ -44,12 +44,7 @@ struct Message {
   Input nonce, data, aad;
 
   bool open(PyObject *nonce_object, PyObject *data_object, PyObject *aad_object) {
-    if (!nonce.open(nonce_object)) return false;
-    if (nonce.size() < 8 || nonce.size() > 128) {
-      PyErr_Format(PyExc_ValueError, "%s must be between 8 and 128 bytes, received %zd",
-                   names.nonce, nonce.size());
-      return false;
-    }
+    if (!open_nonce(&nonce, nonce_object, names.nonce)) return false;
     if (!data.open(data_object)) return false;
     return aad_object == nullptr || aad_object == Py_None || aad.open(aad_object);
   }
@@ -95,15 +90,6 @@ int open_sealed(const fc_gcm_key *key, const Message &message, Py_ssize_t size, 
   return fc_gcm_open(key, &kernel_message, expected, static_cast<size_t>(tag_length));
 }
 
-PyObject *invalid_tag(PyObject *module) {
-  PyObject *type = PyObject_GetAttrString(module, "InvalidTag");
-  if (type != nullptr) {
-    PyErr_SetNone(type);
-    Py_DECREF(type);
-  }
-  return nullptr;
-}
-
 /* Where the message's text goes, with what the kernels ask of it. */
 bool open_result(Destination *result, PyObject *out, Py_ssize_t size, const Message &message) {
   return result->open(out, size, message.names.out) && result->allows_data(message.data) &&
@@ -126,12 +112,12 @@ PyObject *seal_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Mess
 PyObject *open_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Message &message,
                         PyObject *out, PyObject *module) {
   const Py_ssize_t size = message.data.size() - tag_length;
-  if (size < 0) return invalid_tag(module);
+  if (size < 0) return raise_invalid_tag(module);
   Destination result;
   if (!check_length(size) || !open_result(&result, out, size, message)) return nullptr;
   const uint8_t *tag = message.data.data() + size;
   if (open_sealed(key, message, size, result.data(), tag, tag_length) != 0) {
-    return invalid_tag(module);
+    return raise_invalid_tag(module);
   }
   return result.finish();
 }
@@ -241,12 +227,29 @@ PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
   if (!check_length(size) || !open_result(&result, v[TAG_OUT], size, message)) return nullptr;
   if (tag.size() != cast(self)->tag_length) {
     result.fail();
-    return invalid_tag(module_of(self));
+    return raise_invalid_tag(module_of(self));
   }
   if (open_sealed(&cast(self)->key, message, size, result.data(), tag.data(), tag.size()) != 0) {
-    return invalid_tag(module_of(self));
+    return raise_invalid_tag(module_of(self));
   }
   return result.finish();
+}
+
+PyObject *new_stream(PyObject *self, Direction direction, const Signature &signature,
+                     PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  PyObject *v[2];
+  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
+  return new_gcm_stream(self, &cast(self)->key, cast(self)->tag_length, direction, v[0], v[1]);
+}
+
+PyObject *encryptor(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  static const Signature signature = {"encryptor", 2, 1, 2, {"nonce", "associated_data"}};
+  return new_stream(self, Direction::encrypt, signature, args, nargs, kwnames);
+}
+
+PyObject *decryptor(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  static const Signature signature = {"decryptor", 2, 1, 2, {"nonce", "associated_data"}};
+  return new_stream(self, Direction::decrypt, signature, args, nargs, kwnames);
 }
 
 PyObject *generate_key(PyObject *, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
@@ -351,6 +354,14 @@ PyMethodDef methods[] = {
         decrypt_detached,
         "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
         "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
+    METHOD(encryptor,
+           "encryptor($self, nonce, associated_data=None)\n--\n\n"
+           "A message in pieces: an object with update(data), update_into(data, buf) and\n"
+           "finalize() -> tag."),
+    METHOD(decryptor,
+           "decryptor($self, nonce, associated_data=None)\n--\n\n"
+           "A message in pieces: an object with update(data), update_into(data, buf) and\n"
+           "finalize(tag). What update() returns is UNVERIFIED until finalize(tag) has returned."),
     {"generate_key", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(generate_key)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
      "generate_key(bit_length)\n--\n\nA random key of 128, 192 or 256 bits from the system."},
@@ -368,6 +379,23 @@ const char doc[] =
     "bytes; 4 and 8 only with allow_short_tag=True.";
 
 }  // namespace
+
+PyObject *raise_invalid_tag(PyObject *module) {
+  PyObject *type = PyObject_GetAttrString(module, "InvalidTag");
+  if (type != nullptr) {
+    PyErr_SetNone(type);
+    Py_DECREF(type);
+  }
+  return nullptr;
+}
+
+bool open_nonce(Input *nonce, PyObject *object, const char *role) {
+  if (!nonce->open(object)) return false;
+  if (nonce->size() >= 8 && nonce->size() <= 128) return true;
+  PyErr_Format(PyExc_ValueError, "%s must be between 8 and 128 bytes, received %zd", role,
+               nonce->size());
+  return false;
+}
 
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
                   PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out, PyObject *module) {

@@ -17,6 +17,7 @@ bool add_hashes(PyObject *module);
 bool add_compare(PyObject *module);
 bool add_aes(PyObject *module);
 bool add_aes_gcm(PyObject *module);
+bool add_aes_gcm_streams(PyObject *module);
 
 /* Create the type of `spec`, give it its vectorcall constructor, and add it to the module. */
 bool add_type(PyObject *module, PyType_Spec *spec, vectorcallfunc construct);

@@ -174,7 +174,8 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used(),
   fc::seal();
   module.attr("__version__") = FC_VERSION;
   if (!fc::add_hashes(module.ptr()) || !fc::add_compare(module.ptr()) ||
-      !fc::add_aes(module.ptr()) || !fc::add_aes_gcm(module.ptr())) {
+      !fc::add_aes(module.ptr()) || !fc::add_aes_gcm(module.ptr()) ||
+      !fc::add_aes_gcm_streams(module.ptr())) {
     throw py::error_already_set();
   }
   fc::add_cold_functions(module);

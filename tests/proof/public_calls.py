@@ -64,6 +64,16 @@ CALLS: tuple[Call, ...] = (
     _call("AESGCM.decrypt(nonce, sealed, b'aad')", "aes", "timingsafe_bcmp"),
     _call("AESGCM.decrypt_into(nonce, sealed, b'aad', memoryview(buffer)[:100])", "aes", "timingsafe_bcmp"),
     _call("AESGCM.decrypt_detached(nonce, sealed[:-16], sealed[-16:], b'aad')", "aes", "timingsafe_bcmp"),
+    _call("AESGCM.encrypt(iv, data, None)", "aes"),
+    _call("AESGCM.encryptor(nonce, b'aad').update(data)", "aes"),
+    _call("AESGCM.encryptor(nonce).update_into(data, memoryview(buffer)[:256])", "aes"),
+    _call("AESGCM.encryptor(nonce, b'aad').finalize()", "aes"),
+    _call("AESGCM.decryptor(nonce, b'aad').update(data)", "aes"),
+    _call(
+        "(lambda d: (d.update(sealed[:-16]), d.finalize(sealed[-16:])))(AESGCM.decryptor(nonce, b'aad'))",
+        "aes",
+        "timingsafe_bcmp",
+    ),
     *(
         _call(f"fastcrypt.aes_encrypt(key, data, mode={mode!r}, iv={iv})", "aes")
         for mode, iv in (("ecb", "None"), ("cbc", "iv"), ("ctr", "iv"), ("gcm", "nonce"))

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AESGCM.encryptor and .decryptor: a message in pieces. */
+#include <cstring>
+
+#include "python/aes.h"
+#include "python/arguments.h"
+#include "python/binding.h"
+#include "python/destination.h"
+#include "python/object_lock.h"
+#include "python/thresholds.h"
+
+extern "C" {
+#include "aes/gcm_stream.h"
+#include "cpu/dispatch.h"
+}
+
+namespace fc {
+namespace {
+
+struct Object {
+  PyObject_HEAD
+  PyObject *owner; /* the AESGCM object, which holds the key */
+  const fc_gcm_key *key;
+  Py_ssize_t tag_length;
+  ObjectLock lock;
+  bool finished;
+  fc_gcm_stream stream;
+};
+
+Object *cast(PyObject *self) { return reinterpret_cast<Object *>(self); }
+
+bool still_open(const Object *self) {
+  if (!self->finished) return true;
+  PyErr_SetString(PyExc_ValueError, "the stream is already finalized");
+  return false;
+}
+
+bool check_total(const Object *self, Py_ssize_t size) {
+  if (static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES - self->stream.len) return true;
+  PyErr_SetString(PyExc_OverflowError, "the message is longer than GCM allows (2**36 - 32 bytes)");
+  return false;
+}
+
+using Crypt = void (*)(fc_gcm_stream *, const fc_gcm_key *, const uint8_t *, uint8_t *, size_t);
+
+/* Holds the object for one operation: with the GIL released for a long one. */
+class Hold {
+ public:
+  Hold(ObjectLock &lock, bool wants_detach)
+      : lock_(lock), detach_(wants_detach && lock.prepare()), held_(detach_ || lock.needed()) {
+    if (held_) lock_.acquire();
+  }
+  ~Hold() {
+    if (held_) lock_.release();
+  }
+  Hold(const Hold &) = delete;
+  Hold &operator=(const Hold &) = delete;
+  bool detach() const { return detach_; }
+
+ private:
+  ObjectLock &lock_;
+  bool detach_, held_;
+};
+
+PyObject *run_update(Object *self, Crypt crypt, PyObject *data, PyObject *out) {
+  Input input;
+  Destination result;
+  if (!input.open(data) || !result.open(out, input.size(), "buffer") ||
+      !result.allows_data(input)) {
+    return nullptr;
+  }
+  Hold hold(self->lock, input.size() >= FC_AES_DETACH_BYTES);
+  if (!still_open(self) || !check_total(self, input.size())) return nullptr;
+  {
+    DetachIf detached(hold.detach());
+    crypt(&self->stream, self->key, input.data(), result.data(), static_cast<size_t>(input.size()));
+  }
+  return result.finish();
+}
+
+template <Crypt crypt>
+PyObject *update(PyObject *self, PyObject *data) {
+  return run_update(cast(self), crypt, data, nullptr);
+}
+
+template <Crypt crypt>
+PyObject *update_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  static const Signature signature = {"update_into", 2, 2, 2, {"data", "buf"}};
+  PyObject *v[2];
+  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
+  return run_update(cast(self), crypt, v[0], v[1]);
+}
+
+/* The tag, once. False with ValueError if the stream has been finalized before. */
+bool finish(Object *self, uint8_t tag[FC_GCM_TAG_BYTES]) {
+  Hold hold(self->lock, false);
+  if (!still_open(self)) return false;
+  self->finished = true;
+  fc_gcm_stream_finish(&self->stream, self->key, tag);
+  return true;
+}
+
+PyObject *finalize_encryption(PyObject *self, PyObject *) {
+  uint8_t tag[FC_GCM_TAG_BYTES];
+  if (!finish(cast(self), tag)) return nullptr;
+  return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(tag), cast(self)->tag_length);
+}
+
+PyObject *finalize_decryption(PyObject *object, PyObject *tag_object) {
+  Object *self = cast(object);
+  uint8_t tag[FC_GCM_TAG_BYTES];
+  Input expected;
+  if (!expected.open(tag_object) || !finish(self, tag)) return nullptr;
+  const bool valid =
+      expected.size() == self->tag_length &&
+      FC_TABLE.timingsafe_bcmp(tag, expected.data(), static_cast<size_t>(self->tag_length)) == 0;
+  fc_wipe(tag, sizeof tag);
+  if (valid) Py_RETURN_NONE;
+  return raise_invalid_tag(PyType_GetModule(Py_TYPE(object)));
+}
+
+void destroy(PyObject *object) {
+  Object *self = cast(object);
+  self->lock.destroy();
+  fc_wipe(&self->stream, sizeof self->stream);
+  Py_XDECREF(self->owner);
+  free_object(object);
+}
+
+#define FASTCALL(function) reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function))
+
+PyMethodDef encryptor_methods[] = {
+    {"update", update<fc_gcm_stream_encrypt>, METH_O,
+     "update($self, data, /)\n--\n\nThe ciphertext of the next piece: as many bytes as data has."},
+    {"update_into", FASTCALL(update_into<fc_gcm_stream_encrypt>), METH_FASTCALL | METH_KEYWORDS,
+     "update_into($self, data, buf)\n--\n\n"
+     "update() into a writable buffer of len(data) bytes, which may be data's own; returns the\n"
+     "number of bytes written."},
+    {"finalize", finalize_encryption, METH_NOARGS,
+     "finalize($self, /)\n--\n\nThe tag. ValueError the second time."},
+    FC_REFUSE_PICKLING,
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef decryptor_methods[] = {
+    {"update", update<fc_gcm_stream_decrypt>, METH_O,
+     "update($self, data, /)\n--\n\n"
+     "The plaintext of the next piece. It is UNVERIFIED until finalize() has returned: do not act\n"
+     "on it before."},
+    {"update_into", FASTCALL(update_into<fc_gcm_stream_decrypt>), METH_FASTCALL | METH_KEYWORDS,
+     "update_into($self, data, buf)\n--\n\n"
+     "update() into a writable buffer of len(data) bytes, which may be data's own; returns the\n"
+     "number of bytes written. What it writes is UNVERIFIED until finalize() has returned."},
+    {"finalize", finalize_decryption, METH_O,
+     "finalize($self, tag, /)\n--\n\n"
+     "None if the tag is right, else InvalidTag: then discard everything update() returned.\n"
+     "ValueError the second time."},
+    FC_REFUSE_PICKLING,
+    {nullptr, nullptr, 0, nullptr}};
+
+bool add_stream_type(PyObject *module, const char *name, PyMethodDef *methods, const char *doc) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
+                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
+  PyType_Spec spec = {
+      name, sizeof(Object), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  return add_type(module, &spec, nullptr);
+}
+
+}  // namespace
+
+PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_length,
+                         Direction direction, PyObject *nonce_object, PyObject *aad_object) {
+  const bool encrypting = direction == Direction::encrypt;
+  Input nonce, aad;
+  if (!open_nonce(&nonce, nonce_object, "Nonce")) return nullptr;
+  if (aad_object != nullptr && aad_object != Py_None && !aad.open(aad_object)) return nullptr;
+  PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(owner)),
+                                          encrypting ? "AESGCMEncryptor" : "AESGCMDecryptor");
+  if (type == nullptr) return nullptr;
+  Object *self = PyObject_New(Object, reinterpret_cast<PyTypeObject *>(type));
+  Py_DECREF(type);
+  if (self == nullptr) return nullptr;
+  self->owner = Py_NewRef(owner);
+  self->key = key;
+  self->tag_length = tag_length;
+  self->finished = false;
+  self->lock.init();
+  DetachIf detached(aad.size() >= FC_AES_DETACH_BYTES);
+  fc_gcm_stream_begin(&self->stream, key, nonce.data(), static_cast<size_t>(nonce.size()),
+                      aad.data(), static_cast<size_t>(aad.size()));
+  return reinterpret_cast<PyObject *>(self);
+}
+
+bool add_aes_gcm_streams(PyObject *module) {
+  return add_stream_type(module, "fastcrypt.AESGCMEncryptor", encryptor_methods,
+                         "What AESGCM.encryptor() returns: one message, encrypted in pieces.\n\n"
+                         "Any pieces give the bytes of AESGCM.encrypt(). Threads may share it:\n"
+                         "updates happen whole, in some order.") &&
+         add_stream_type(module, "fastcrypt.AESGCMDecryptor", decryptor_methods,
+                         "What AESGCM.decryptor() returns: one message, decrypted in pieces.\n\n"
+                         "What update() returns is UNVERIFIED until finalize(tag) has returned.");
+}
+
+}  // namespace fc
