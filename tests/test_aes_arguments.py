@@ -58,7 +58,12 @@ def complaint(mode: str, iv: object, aad: object, padding: object) -> str:
 MATRIX = list(itertools.product(MODES, (None, IV), (None, b"", AAD), (None, "pkcs7"), (False, True)))
 
 
-@pytest.mark.parametrize(("mode", "iv", "aad", "padding", "with_out"), MATRIX)
+def name_of(value: object) -> str:
+    names = {repr(IV): "iv", repr(AAD): "aad", "b''": "empty aad", "True": "out", "False": "no out"}
+    return names.get(repr(value), str(value))
+
+
+@pytest.mark.parametrize(("mode", "iv", "aad", "padding", "with_out"), MATRIX, ids=name_of)
 def test_matrix(mode: str, iv: Any, aad: Any, padding: Any, with_out: bool) -> None:
     options = {"mode": mode, "iv": iv, "aad": aad, "padding": padding}
     size = 48 + (16 if padding or mode == "gcm" else 0)
