@@ -65,13 +65,16 @@ class BuildExt(build_ext):
         compiler._compile = compile_one
         super().build_extensions()
 
-    def require_compiler(self) -> None:
-        command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
-        if shutil.which(command) is None:
-            sys.exit(
-                f"fastcrypt: no C compiler found (looked for '{command}'). Install one "
-                "(Debian: apt-get install build-essential python3-dev), or use a wheel for your platform."
-            )
+    @staticmethod
+    def require_compiler() -> None:
+        for variable, language, fallback in (("CC", "C", "cc"), ("CXX", "C++", "c++")):
+            setting = os.environ.get(variable) or sysconfig.get_config_var(variable) or fallback
+            command = shlex.split(setting)[0]
+            if shutil.which(command) is None:
+                sys.exit(
+                    f"fastcrypt: no {language} compiler found (looked for '{command}'). Install one "
+                    "(Debian: apt-get install build-essential python3-dev), or use a wheel for your platform."
+                )
 
     @staticmethod
     def without_tuning(command: list[str]) -> list[str]:
