@@ -57,6 +57,10 @@ def head(data: dict[str, Any]) -> list[str]:
         "; ".join(f"{name} {version}" for name, version in data["versions"].items()),
         "kernels: " + ", ".join(f"{op} {kernel}" for op, kernel in data["kernels"].items()),
     ]
+    absent = [name for name in cases.PACKAGES if name not in data["versions"]]
+    if absent:
+        packages = " ".join(cases.PACKAGES[name] for name in absent)
+        lines.append(f"without {' and '.join(absent)}, which would be measured too: pip install {packages}")
     if data["FASTCRYPT_CPU"]:
         lines.append(f"FASTCRYPT_CPU={data['FASTCRYPT_CPU']}")
     clock = "CPU time" if data["clock"] == "thread_time" else "time"

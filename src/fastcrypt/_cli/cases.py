@@ -21,6 +21,9 @@ import fastcrypt
 
 KIB, MIB = 1024, 1024 * 1024
 
+#: Peers outside the standard library, and the packages they come in.
+PACKAGES = {"cryptography": "cryptography", "PyCryptodome": "pycryptodome"}
+
 HASH_SIZES = (0, 16, 32, 64, 256, KIB, 16 * KIB, MIB)
 COMPARE_SIZES = (16, 32, KIB, 64 * KIB)
 GCM_SIZES = (16, 64, KIB, 16 * KIB)
