@@ -49,14 +49,14 @@ class Series:
         return {
             "max": rates[-1],
             "avg": BURST * len(self.bursts) / sum(self.bursts),
-            "p95": rates[len(rates) // 20],
+            "95p": rates[len(rates) // 20],
             "min": rates[0],
         }
 
     def latency(self) -> dict[str, float]:
         taken = sorted(self.latencies)
         p95 = taken[len(taken) * 95 // 100]
-        return {"min": taken[0], "avg": statistics.fmean(taken), "p95": p95, "max": taken[-1]}
+        return {"min": taken[0], "avg": statistics.fmean(taken), "95p": p95, "max": taken[-1]}
 
 
 def callable_of(case: Case, contender: str) -> Callable[[], object]:
@@ -98,7 +98,7 @@ def measure_pair(case: Case, rival: str, seconds: float) -> dict[str, Any]:
         "rival": rival,
         "fastcrypt": {"ops": ours.ops(), "latency_ns": ours.latency(), "calls": len(ours.latencies)},
         rival: {"ops": theirs.ops(), "latency_ns": theirs.latency(), "calls": len(theirs.latencies)},
-        "met": ours.ops()["avg"] >= theirs.ops()["avg"] and ours.latency()["p95"] <= theirs.latency()["p95"],
+        "met": ours.ops()["avg"] >= theirs.ops()["avg"] and ours.latency()["95p"] <= theirs.latency()["95p"],
     }
 
 

@@ -34,6 +34,11 @@ def colour(ratio: float) -> str:
     return EVEN if ratio < 1 / PARITY else WIN
 
 
+def label_of(name: str) -> str:
+    """Legends leave out what begins with an underscore, as CPython's own modules do."""
+    return f"CPython's {name}" if name.startswith("_") else name
+
+
 def ratio_panel(axes: Axes, operation: str, group: Results) -> None:
     """Bars begin at 1 on a logarithmic scale; the line over a bar's end joins the quartiles."""
     rival = next(iter(group[0]["ratio"]))
@@ -50,6 +55,7 @@ def ratio_panel(axes: Axes, operation: str, group: Results) -> None:
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=1)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
+    axes.xaxis.set_minor_formatter(lambda value, _: "")
     axes.set_title(f"{operation} against {rival}", fontsize=9, loc="left")
 
 
@@ -59,7 +65,7 @@ def time_panel(axes: Axes, operation: str, group: Results) -> None:
         measured = [result for result in group if name in result["samples"]]
         sizes = [max(8, result["size"]) for result in measured]
         axes.plot(sizes, [result["median"][name] for result in measured], marker=".", linewidth=1.2,
-                  label=name, color=LINES.get(name))  # fmt: skip
+                  label=label_of(name), color=LINES.get(name))  # fmt: skip
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     ticks = [max(8, result["size"]) for result in group]
@@ -76,7 +82,9 @@ def grid(results: Results, title: str, file: Path, panel: Any) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "fastcrypt"  # the same plot is the same file
     from matplotlib import pyplot
 
-    groups = by_operation(results)
+    groups = [(name, group) for name, group in by_operation(results) if len(group) > 1]
+    if not groups:
+        groups = by_operation(results)
     rows = (len(groups) + 1) // 2
     figure, places = pyplot.subplots(rows, 2, figsize=(11, 0.6 + 2.6 * rows), squeeze=False)
     for axes, (operation, group) in zip(places.flat, groups, strict=False):

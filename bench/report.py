@@ -53,9 +53,10 @@ def head(report: dict[str, Any]) -> Iterator[str]:
     where = report["machine"]
     effort = report["settings"]
     yield "# fastcrypt: benchmark report\n"
+    pinned = "no CPU pinned" if effort["pin"] is None else f"CPU {effort['pin']}"
+    load = f"{where['load_before'][0]} before, {where.get('load_after', ['?'])[0]} after"
     yield f"Made by `{report['command']}`: {effort['rounds']} interleaved rounds, clock `{where['clock']}`,"
-    yield f"{'CPU ' + str(effort['pin']) if effort['pin'] is not None else 'no CPU pinned'}, load of the"
-    yield f"machine before: {where['load_before'][0]}. Ratios are the rival's median over ours.\n"
+    yield f"{pinned}, load of the machine {load}. Ratios are the rival's median over ours.\n"
     yield f"- Machine: {machine.one_line(where)}, GIL {where['gil']}"
     yield f"- fastcrypt {where['fastcrypt']} ({where['revision']}); kernels: " + ", ".join(
         f"{op} {kernel}" for op, kernel in where["kernels"].items()

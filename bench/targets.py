@@ -138,7 +138,7 @@ def others(report: dict[str, Any]) -> Iterator[Target]:
         yield Target(f"{pair['name']}, average rate", pair["rival"],
                      ours["ops"]["avg"] / rival["ops"]["avg"], 1.0)  # fmt: skip
         yield Target(f"{pair['name']}, 95P latency", pair["rival"],
-                     rival["latency_ns"]["p95"] / ours["latency_ns"]["p95"], 1.0)  # fmt: skip
+                     rival["latency_ns"]["95p"] / ours["latency_ns"]["95p"], 1.0)  # fmt: skip
 
 
 def judge(report: dict[str, Any]) -> list[Target]:
