@@ -698,7 +698,7 @@ def test_one_object_in_eight_threads() -> None:
         start.wait()
         try:
             for i in range(5000):
-                size = rng.randrange(20000) if i % 50 == 0 else rng.randrange(300)
+                size = rng.randrange(16384, 24000) if i % 8 == 0 else rng.randrange(300)
                 at = rng.randrange(len(pool) - size)
                 data, nonce, aad = pool[at : at + size], i.to_bytes(8, "big") + bytes([seed] * 4), pool[:seed]
                 sealed = aead.encrypt(nonce, data, aad)
