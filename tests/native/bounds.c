@@ -84,6 +84,7 @@ struct verdict {
   char bounds[300], answers[300]; /* the first failure of each, or "" */
 };
 
+enum { EVERY_LAST_BYTE = 16 }; /* variations from here on: the counter's last byte, and carries */
 /* Contents that random bytes would not bring about: equal operands of a compare, counters that
  * wrap. */
 static void vary(struct harness_call *call, size_t variation) {
@@ -97,6 +98,11 @@ static void vary(struct harness_call *call, size_t variation) {
   const int counter = harness_operand_index(op, "counter"), j0 = harness_operand_index(op, "j0");
   uint8_t *p = counter >= 0 ? call->at[counter] : j0 >= 0 ? call->at[j0] : NULL;
   if (p == NULL || variation == 0) return;
+  if (variation >= EVERY_LAST_BYTE) {
+    memset(p + 11, 0xff, 4);
+    p[15] = (uint8_t)(variation - EVERY_LAST_BYTE);
+    return;
+  }
   memset(p + (variation == 1 ? 0 : 12), 0xff, variation == 1 ? 15 : 3);
   p[15] = (uint8_t)(0xfe - variation);
 }
@@ -327,6 +333,19 @@ static size_t sweep_aad(struct test_case *c, size_t key_len, struct verdict *ver
   return cases;
 }
 
+/* Counters are added to a byte at a time where that byte cannot overflow: begin at each. */
+static size_t sweep_counters(struct test_case *c, struct verdict *verdict) {
+  const struct harness_op *op = c->call.target->op;
+  if (harness_operand_index(op, "counter") < 0 && harness_operand_index(op, "j0") < 0) return 0;
+  for (size_t last = 0; last < 256; last++) {
+    c->call.sizes = (struct harness_sizes){400, harness_has_aad(op) ? 9 : 0, 16};
+    c->variation = EVERY_LAST_BYTE + last;
+    prepare_case(c, last);
+    run_case(c, AT_END, NULL, 0, 0, verdict);
+  }
+  return 256;
+}
+
 static size_t align(size_t offset, const struct harness_operand *operand) {
   return offset / operand->alignment * operand->alignment;
 }
@@ -410,6 +429,7 @@ static void check_target(const struct harness_target *target) {
     if (!keyed && key_len != 16) continue;
     cases += sweep_lengths(&c, key_len, &verdict) + sweep_aad(&c, key_len, &verdict);
   }
+  cases += sweep_counters(&c, &verdict);
   offset_cases = sweep_offsets(&c, &offsets) + sweep_combinations(&c, &offsets);
   report(target, "bounds", verdict.bounds, cases);
   report(target, "answers", verdict.answers, cases);
