@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,10 @@ sys.path.insert(0, str(ROOT))
 
 import kernel_sources
 
-#: Circuits of the S-box and rounds written out: a sample of each line's mutants is enough.
-CIRCUITS = {
-    "sub_middle", "sub_bytes", "inv_sub_bytes", "ROUNDS_8", "exchange_1", "exchange_2", "exchange_4",
-    "transpose", "transpose_back", "multiply_add", "reverse", "EACH_SLICE",
-}  # fmt: skip
+#: How many mutants a line has beside those of its jump; of a compare kernel, more.
+KEEP = {"asm": 1, "c": 2, "compare": 3}
 #: No code of a kernel: checked by the compiler, or only there for it.
-NOT_CODE = {"ALWAYS_INLINE", "FC_C_KERNEL", "FC_VALUE_BARRIER", "KEEP_IN_MEMORY", "X", "STEP"}
+NOT_CODE = {"ALWAYS_INLINE", "FC_C_KERNEL", "FC_VALUE_BARRIER", "KEEP_IN_MEMORY", "X", "STEP", "FC_AES_BITSLICED_H"}
 
 
 @dataclass(frozen=True)
@@ -103,6 +101,14 @@ def _users(unit: Unit) -> dict[str, list[str]]:
     return users([s for f in files for s in scopes_of(ROOT / f)], list(unit.kernels))
 
 
+def thinned(found: list[operators.Mutation], key: str, keep: int) -> list[operators.Mutation]:
+    """Every change of a jump, and `keep` others, which ones depending on the line's text alone."""
+    jumps = [m for m in found if re.match(r"(?:j\w+|\d+[fb]|\.L\w+|condition|[<>=!]+) ", m[0])]
+    others = [m for m in found if m not in jumps]
+    others.sort(key=lambda m: zlib.crc32(f"{key} {m[0]}".encode()))
+    return jumps + others[:keep]
+
+
 def _asm_line(scope: Scope, line: str, here: int, thorough: bool) -> Iterator[operators.Mutation]:
     if scope.kind == "data":
         yield from operators.asm_directive(line, thorough)
@@ -112,20 +118,18 @@ def _asm_line(scope: Scope, line: str, here: int, thorough: bool) -> Iterator[op
         yield from operators.asm(line, labels, here, thorough)
 
 
-def _c_line(scope: Scope, number: int, line: str) -> Iterator[operators.Mutation]:
-    if scope.kind == "data":
-        found = [m for m in operators.c_line(line) if "->" in m[0]]
-        yield from found[number % max(1, len(found)) :][:1]
-    elif scope.name in CIRCUITS:
-        found = list(operators.c_line(line))
-        yield from found[number % max(1, len(found)) :][:2]
-    else:
+def _c_line(scope: Scope, line: str) -> Iterator[operators.Mutation]:
+    if scope.kind != "data":
         yield from operators.c_line(line)
+    else:
+        yield from (m for m in operators.c_line(line) if "->" in m[0])
 
 
 def mutants_of(unit: Unit) -> Iterator[Mutant]:
     reached = _users(unit)
+    is_c = unit.source.endswith(".c")
     thorough = "timingsafe" in unit.source
+    keep = KEEP["compare" if thorough else "c" if is_c else "asm"]
     for file, scope in _scopes(unit):
         kernels = reached.get(scope.name, [])
         if scope.kind == "define" or not kernels:
@@ -139,9 +143,8 @@ def mutants_of(unit: Unit) -> Iterator[Mutant]:
                 continue
             seen[text] = seen.get(text, 0) + 1
             named = text if seen[text] == 1 else f"{text} #{seen[text]}"
-            is_c = not (unit.source.endswith(".S"))
-            changes = _c_line(scope, number, line) if is_c else _asm_line(scope, line, here, thorough)
-            for what, new in changes:
+            changes = _c_line(scope, line) if is_c else _asm_line(scope, line, here, thorough)
+            for what, new in thinned(list(changes), f"{file} {scope.name} {named}", keep):
                 yield Mutant(unit.source, file, scope.name, number, named, what, new, tuple(kernels))
 
 

@@ -109,7 +109,7 @@ def targets(word: str, operand: str, labels: list[str], here: int) -> Iterator[s
 def asm(line: str, labels: list[str], here: int, thorough: bool) -> Iterator[Mutation]:
     """Mutations of one instruction or macro call. `here`: how many of the labels come before it."""
     m = re.match(r"(\s*(?:\.?\w+:)?\s*)([\\\w]+)(.*)$", line)
-    if m is None or line.lstrip().startswith((".", "#")) or not m[2].strip():
+    if m is None or line.lstrip().startswith((".", "#", "FC_END", "FC_SIZE", "FC_TYPE")):
         return
     prefix, word, rest = m[1], m[2], m[3]
     start = len(prefix) + len(word)
@@ -166,6 +166,9 @@ def c_line(line: str) -> Iterator[Mutation]:
     tail = line[len(code) :]
     start = len(code) - len(code.lstrip())
     declares = re.match(r"\s*(?:const )?(?:static )?(?:struct )?[\w]+ \**\w+\[", code) is not None
+    # What a barrier keeps from the compiler is no answer: traces and valgrind check what it is for.
+    if "BARRIER" in code or "KEEP_IN" in code:
+        return
     if C_STATEMENT.match(code) and code.endswith(";") and not re.match(r"\s*(?:for|while|if|\w+ \()", code):
         yield "delete", tail
     if re.match(r"\s*(?:if|for|while) ", code) and code.endswith(";"):

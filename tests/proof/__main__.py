@@ -40,6 +40,7 @@ def sources(quick: bool) -> dict[str, Callable[[], Iterator[Cell]]]:
     found["architectures"] = lambda: emulated.architecture_cells(quick)
     found["bochs"] = lambda: emulated.bochs_cells(quick)
     found["traces"] = lambda: traces.cells(*options)
+    found["mutation"] = lambda: programs.mutation_cells(quick)
     return found
 
 

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 
 from . import native
+from .disassembly import ROOT
 from .result import FAIL, Cell, parse_lines
+
+sys.path.insert(0, str(ROOT / "tests"))
 
 #: Program -> what runs it.
 PROGRAMS: dict[str, tuple[str, ...]] = {
@@ -39,4 +44,13 @@ def further_cells(quick: bool) -> Iterator[Cell]:
     import checks  # tests/native, found as build.py is
 
     for cell in checks.further_cells(quick):
+        yield Cell(*cell)
+
+
+def mutation_cells(quick: bool) -> Iterator[Cell]:
+    """As many mutants of the kernels as fit into a fixed time; all by `make mutation`."""
+    from mutation import campaign  # tests/mutation, found by the line above that names tests
+
+    seconds = 20 if quick else float(os.environ.get("FASTCRYPT_MUTATION_SECONDS", "120"))
+    for cell in campaign.cells(seconds):
         yield Cell(*cell)
