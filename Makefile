@@ -33,7 +33,7 @@ $(VENV)/.extra-%: $(VENV)/.built
 	$(PY) -m pip install -q --no-build-isolation -e ".[$*]"
 	@touch $@
 
-demo: $(VENV)/.extra-cli
+demo: $(VENV)/.extra-bench
 	$(PY) bench/demo.py
 
 test: $(VENV)/.extra-test

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pybind11
 from setuptools import Extension, setup
@@ -24,6 +25,7 @@ BINDING_SOURCES = sorted(str(p.relative_to(ks.ROOT)) for p in (ks.ROOT / "csrc/p
 ALGORITHM_SOURCES = sorted(
     str(p.relative_to(ks.ROOT)) for d in ("hash", "aes") for p in (ks.ROOT / "csrc" / d).glob("*.c")
 )
+CXX_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden"]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow"]
 HARDENING = ["-fstack-protector-strong"]
 SYSTEM_INCLUDES = ["-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include")]
@@ -48,19 +50,18 @@ class BuildExt(build_ext):
         compiler = self.compiler
         compiler.src_extensions.append(".S")
         compiler.compiler_so = self.without_tuning(compiler.compiler_so)
-        compiler.compiler_so_cxx = self.without_tuning(getattr(compiler, "compiler_so_cxx", compiler.compiler_so))
-        self.arch = arch = target_arch()
+        if hasattr(compiler, "compiler_so_cxx"):
+            compiler.compiler_so_cxx = self.without_tuning(compiler.compiler_so_cxx)
+        self.arch = target_arch()
         self.version = self.compiler_version()
         self.is_gcc = "clang" not in self.version.lower()
-        self.flags_by_file: dict[str, list[str]] = {}
         for ext in self.extensions:
-            self.configure(ext, arch)
+            self.configure(ext)
         original = compiler._compile
 
-        def compile_one(obj, src, ext, cc_args, extra_postargs, pp_opts):  # type: ignore[no-untyped-def]
-            flags = self.flags_for(src) + list(extra_postargs or [])
-            self.flags_by_file[src] = flags
-            original(obj, src, ext, cc_args, flags, pp_opts)
+        def compile_one(obj: str, src: str, *args: Any) -> None:
+            ext, cc_args, extra_flags, pp_opts = args
+            original(obj, src, ext, cc_args, [*self.flags_for(src), *(extra_flags or [])], pp_opts)
 
         compiler._compile = compile_one
         super().build_extensions()
@@ -73,13 +74,14 @@ class BuildExt(build_ext):
             if shutil.which(command) is None:
                 sys.exit(
                     f"fastcrypt: no {language} compiler found (looked for '{command}'). Install one "
-                    "(Debian: apt-get install build-essential python3-dev), or use a wheel for your platform."
+                    "(Debian: apt-get install build-essential python3-dev), or use a wheel."
                 )
 
     @staticmethod
     def without_tuning(command: list[str]) -> list[str]:
         """Drop -march and its kin: a baseline file must run on a baseline CPU."""
-        dropped = [flag for flag in command if flag.startswith(("-march", "-mtune", "-mcpu", "-mavx", "-msse"))]
+        tuning = ("-march", "-mtune", "-mcpu", "-mavx", "-msse")
+        dropped = [flag for flag in command if flag.startswith(tuning)]
         if dropped:
             print(f"fastcrypt: ignoring {' '.join(dropped)}: every file is built for the baseline CPU")
         return [flag for flag in command if flag not in dropped]
@@ -88,16 +90,17 @@ class BuildExt(build_ext):
         """The probe: does this toolchain assemble the kernel?"""
         objects = Path(self.build_temp) / "probe"
         objects.mkdir(parents=True, exist_ok=True)
-        command = [*self.compiler.compiler_so, "-Iasm", "-Icsrc", "-c", source, "-o", str(objects / "probe.o")]
+        output = str(objects / "probe.o")
+        command = [*self.compiler.compiler_so, "-Iasm", "-Icsrc", "-c", source, "-o", output]
         result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ks.ROOT)
         if result.returncode != 0:
             lines = result.stderr.strip().splitlines() or ["no message"]
             print(f"fastcrypt: without {Path(source).stem}: the toolchain cannot assemble it ({lines[-1]})")
         return result.returncode == 0
 
-    def configure(self, ext: Extension, arch: str) -> None:
-        assembly = {macro: src for macro, src in ks.asm_sources(arch).items() if self.assembles(src)}
-        macros = [*assembly, *ks.portable_macros(arch)]
+    def configure(self, ext: Extension) -> None:
+        assembly = {macro: src for macro, src in ks.asm_sources(self.arch).items() if self.assembles(src)}
+        macros = [*assembly, *ks.portable_macros(self.arch)]
         ext.sources = [
             *BINDING_SOURCES,
             *ks.CORE_SOURCES,
@@ -124,10 +127,11 @@ class BuildExt(build_ext):
         if source.endswith(".S"):
             return []
         if source.endswith(".cpp"):
-            module = self.module_macros if source.endswith("module.cpp") else []
             hardening = [*HARDENING, *(ks.X86_FLAGS if self.arch == "x86_64" else [])]
-            return ["-std=c++17", "-O2", "-fvisibility=hidden", *WARNINGS, *hardening, *SYSTEM_INCLUDES, *module]
-        optimise = ks.portable_flags(source, gcc=self.is_gcc) if source.startswith("csrc/portable") else ["-O2"]
+            module = self.module_macros if source.endswith("module.cpp") else []
+            return [*CXX_FLAGS, *WARNINGS, *hardening, *SYSTEM_INCLUDES, *module]
+        portable = source.startswith("csrc/portable")
+        optimise = ks.portable_flags(source, gcc=self.is_gcc) if portable else ["-O2"]
         return [*ks.c_flags(self.arch), *WARNINGS, *optimise]
 
     def compiler_version(self) -> str:
@@ -137,10 +141,11 @@ class BuildExt(build_ext):
 
     def build_info(self, assembly: dict[str, str]) -> str:
         """JSON for build_info(): compiler, and the flags of every file, as a C string literal."""
+        sources = [*ks.CORE_SOURCES, *ks.portable_sources()]
         info = {
             "compiler": self.version,
             "common_flags": " ".join(self.compiler.compiler_so[1:]),
-            "flags": {src: " ".join(self.flags_for(src)) for src in [*ks.CORE_SOURCES, *ks.portable_sources()]},
+            "flags": {src: " ".join(self.flags_for(src)) for src in sources},
             "assembly": sorted(Path(src).stem for src in assembly.values()),
         }
         return json.dumps(json.dumps(info))
