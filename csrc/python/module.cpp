@@ -51,7 +51,8 @@ void seal() {
 py::frozenset names_of(fc_features features) {
   py::set names;
   for (size_t id = 0; id < FC_FEATURE_COUNT; id++) {
-    if (features >> id & 1) names.add(fc_feature_infos[id].name);
+    const bool present = features >> id & 1;
+    if (present && !names.add(fc_feature_infos[id].name)) throw py::error_already_set();
   }
   return py::frozenset(names);
 }
