@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import operator
 import ssl
 from collections.abc import Iterator
 from functools import cache
@@ -337,6 +338,21 @@ def looked_up() -> Case:
     return Case("look-up", 32, [hoisted, inside, attribute], same_answers=False)
 
 
+def call_floor() -> Case:
+    """What of a short compare is the interpreter's: a call of two arguments that does nothing."""
+    data = message(16)
+    names = {"f": fastcrypt.compare_digest, "a": data, "b": bytes(bytearray(data)), "short": b"0"}
+    names |= {"h": hmac.compare_digest, "nothing": operator.is_}
+    contenders = [
+        Contender("compare_digest", "f(a, b)", names),
+        Contender("lengths differ", "f(a, short)", names),
+        Contender("empty call", "nothing(a, b)", names),
+        Contender("hmac", "h(a, b)", names),
+        Contender("no call", "a", names),
+    ]
+    return Case("call floor", 16, contenders, same_answers=False)
+
+
 def record() -> Case:
     """A TLS record of 19,456 bytes under a 128-bit key: what is bulk work, what is not."""
     key = KEY[:16]
@@ -359,4 +375,4 @@ def record() -> Case:
 
 def all_cases() -> list[Case]:
     groups = (sha256_cases(), compare_cases(), mix_cases(), gcm_cases(), mode_cases())
-    return [case for group in groups for case in group] + [key_kept(), looked_up(), record()]
+    return [case for group in groups for case in group] + [key_kept(), looked_up(), call_floor(), record()]

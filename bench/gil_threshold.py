@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From which size on it pays to release the GIL: the measurement behind csrc/python/thresholds.h.
 
-    python -m bench.gil_threshold [--rounds N] [--only OPERATION]
+    python -m bench.gil_threshold [--rounds N] [--only OPERATION] [--keep]
 
 Builds the module twice, with thresholds that always and that never release (into build/bench/gil), and
 times both at every size, in child processes that take turns:
@@ -98,9 +98,11 @@ print(json.dumps(found))
 """
 
 
-def build(variant: str) -> Path:
+def build(variant: str, keep: bool) -> Path:
     """The directory to import a fastcrypt from whose thresholds are all `variant`."""
     base = OUTPUT / "gil" / variant
+    if keep and (base / "lib/fastcrypt").exists():
+        return base / "lib"
     include = base / "include/python"
     include.mkdir(parents=True, exist_ok=True)
     text, replaced = re.subn(r"(DETACH_BYTES) = \w+;", rf"\1 = {VARIANTS[variant]};", HEADER.read_text())
@@ -126,9 +128,10 @@ def run_child(directory: Path, operation: str, sizes: list[int], seconds: float)
     return found
 
 
-def measure(operation: str, rounds: int, seconds: float = SECONDS) -> dict[int, dict[str, Any]]:
+def measure(
+    places: dict[str, Path], operation: str, rounds: int, seconds: float = SECONDS
+) -> dict[int, dict[str, Any]]:
     """Size -> shape -> variant -> median over the rounds."""
-    places = {variant: build(variant) for variant in VARIANTS}
     taken: dict[str, list[dict[str, Any]]] = {variant: [] for variant in VARIANTS}
     for _ in range(rounds):
         for variant, directory in places.items():
@@ -173,9 +176,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.gil_threshold")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", choices=SIZES, help="one operation")
+    parser.add_argument("--keep", action="store_true", help="use the modules of the last run")
     args = parser.parse_args()
+    places = {variant: build(variant, args.keep) for variant in VARIANTS}
     for operation in [args.only] if args.only else SIZES:
-        print("\n".join(table(operation, measure(operation, args.rounds))), flush=True)
+        print("\n".join(table(operation, measure(places, operation, args.rounds))), flush=True)
     print(
         "two: nanoseconds a call of both threads together; other: how much of a Python thread's work is left"
     )
