@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of every public function and method, those that raise included, for checks that repeat them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import fastcrypt
+from fastcrypt import AES, AESGCM, InvalidTag, _core, aes_decrypt, aes_encrypt, sha256
+
+
+class Call(NamedTuple):
+    run: Callable[[], Any]
+    error: type[Exception] | None = None
+
+
+class Unhelpful:
+    """Raises wherever it is asked for a value."""
+
+    def __index__(self) -> int:
+        raise ZeroDivisionError
+
+    def __bool__(self) -> bool:
+        raise ZeroDivisionError
+
+
+KEY, IV, NONCE, AAD = bytes(range(32)), bytes(range(16)), bytes(range(12)), bytes(range(20))
+DATA = bytes(i * 7 & 0xFF for i in range(96))
+OTHER = DATA[:-1] + b"\0"
+LONG = bytes(32768)
+AREA = bytearray(112)
+WRONG: Any = "no buffer"
+UNHELPFUL: Any = Unhelpful()
+STRIDED: Any = memoryview(bytearray(192))[::2]
+READ_ONLY: Any = bytes(96)
+
+
+def hashes() -> dict[str, Call]:
+    h = sha256(DATA)
+    fixed = sha256(DATA[:70])
+    anything: Any = sha256
+    return {
+        "sha256": Call(lambda: anything(bytearray(DATA)).digest()),
+        "sha256 string=": Call(lambda: anything(string=DATA, usedforsecurity=False).digest()),
+        "sha256 of str": Call(lambda: anything(WRONG), TypeError),
+        "sha256 of two": Call(lambda: anything(DATA, string=DATA), TypeError),
+        "sha256 strided": Call(lambda: anything(STRIDED), BufferError),
+        "sha256 __new__": Call(lambda: sha256.__new__(sha256, DATA).digest()),
+        "sha256.update": Call(lambda: h.update(memoryview(DATA))),
+        "sha256.update long": Call(lambda: h.update(LONG)),
+        "sha256.update of str": Call(lambda: h.update(WRONG), TypeError),
+        "sha256.digest": Call(lambda: fixed.digest()),
+        "sha256.hexdigest": Call(lambda: fixed.hexdigest()),
+        "sha256.copy": Call(lambda: fixed.copy().digest()),
+        "sha256 attributes": Call(lambda: (fixed.name, fixed.digest_size, fixed.block_size)),
+        "sha256 repr": Call(lambda: len(repr(fixed)) > 0),
+        "sha256 pickle": Call(lambda: fixed.__reduce_ex__(2), TypeError),
+        "sha256_digest": Call(lambda: fastcrypt.sha256_digest(DATA)),
+        "sha256_digest of None": Call(lambda: fastcrypt.sha256_digest(None), TypeError),  # type: ignore[arg-type]
+        "sha256_hexdigest": Call(lambda: fastcrypt.sha256_hexdigest(bytearray(DATA))),
+        "sha256_hexdigest of str": Call(lambda: fastcrypt.sha256_hexdigest(WRONG), TypeError),
+    }
+
+
+def compares() -> dict[str, Call]:
+    pair: Any = (memoryview(DATA), bytearray(OTHER))
+    found = {}
+    for name in ("compare_digest", "timingsafe_equal", "timingsafe_bcmp", "timingsafe_memcmp"):
+        f: Any = getattr(fastcrypt, name)
+        found[name] = Call(lambda f=f: f(DATA, OTHER))
+        found[name + " buffers"] = Call(lambda f=f: f(*pair))
+        found[name + " unequal sizes"] = Call(lambda f=f: f(DATA, b""))
+        found[name + " of None"] = Call(lambda f=f: f(bytearray(3), None), TypeError)
+        found[name + " of one"] = Call(lambda f=f: f(DATA), TypeError)
+    text: Any = ("ab\xe9", "ab\u1234")
+    found["compare_digest of str"] = Call(lambda: fastcrypt.compare_digest("abc", "abd"))
+    found["compare_digest not ASCII"] = Call(lambda: fastcrypt.compare_digest(*text), TypeError)
+    found["timingsafe_equal of str"] = Call(lambda: fastcrypt.timingsafe_equal(*text))
+    return found
+
+
+def blocks() -> dict[str, Call]:
+    cipher: Any = AES(KEY)
+    anything: Any = AES
+    padded = cipher.cbc_encrypt(IV, DATA, padding="pkcs7")
+    return {
+        "AES": Call(lambda: AES(KEY).key_size),
+        "AES bytearray": Call(lambda: AES(bytearray(16)).block_size),
+        "AES bad key": Call(lambda: AES(bytearray(17)), ValueError),
+        "AES no buffer": Call(lambda: anything(WRONG), TypeError),
+        "AES no argument": Call(lambda: anything(), TypeError),
+        "AES repr": Call(lambda: repr(cipher)),
+        "AES pickle": Call(lambda: cipher.__reduce_ex__(2), TypeError),
+        "AES.ecb_encrypt": Call(lambda: cipher.ecb_encrypt(DATA)),
+        "AES.ecb_encrypt out": Call(lambda: cipher.ecb_encrypt(DATA, out=memoryview(AREA)[:96])),
+        "AES.ecb_encrypt bad size": Call(lambda: cipher.ecb_encrypt(bytearray(15)), ValueError),
+        "AES.ecb_decrypt": Call(lambda: cipher.ecb_decrypt(bytearray(DATA))),
+        "AES.ecb_decrypt bad name": Call(lambda: cipher.ecb_decrypt(DATA, outs=AREA), TypeError),
+        "AES.cbc_encrypt": Call(lambda: cipher.cbc_encrypt(IV, DATA, padding="pkcs7")),
+        "AES.cbc_encrypt bad padding": Call(lambda: cipher.cbc_encrypt(IV, DATA, padding="x"), ValueError),
+        "AES.cbc_encrypt padding 1": Call(lambda: cipher.cbc_encrypt(IV, DATA, padding=1), TypeError),
+        "AES.cbc_decrypt": Call(lambda: cipher.cbc_decrypt(IV, padded, padding="pkcs7")),
+        "AES.cbc_decrypt wrong": Call(lambda: cipher.cbc_decrypt(IV, DATA, padding="pkcs7"), ValueError),
+        "AES.cbc_decrypt bad iv": Call(lambda: cipher.cbc_decrypt(bytearray(7), DATA), ValueError),
+        "AES.ctr": Call(lambda: cipher.ctr(IV, DATA, offset=2**40)),
+        "AES.ctr long": Call(lambda: cipher.ctr(IV, LONG)),
+        "AES.ctr bad offset": Call(lambda: cipher.ctr(IV, DATA, offset=-1), ValueError),
+        "AES.ctr unhelpful offset": Call(lambda: cipher.ctr(IV, DATA, offset=UNHELPFUL), ZeroDivisionError),
+        "AES.ctr strided out": Call(lambda: cipher.ctr(IV, DATA, out=STRIDED), BufferError),
+        "AES.ctr read-only out": Call(lambda: cipher.ctr(IV, DATA, out=READ_ONLY), TypeError),
+        "AES.ctr small out": Call(lambda: cipher.ctr(IV, DATA, out=AREA), ValueError),
+    }
+
+
+def records() -> dict[str, Call]:
+    aead: Any = AESGCM(KEY)
+    anything: Any = AESGCM
+    sealed = aead.encrypt(NONCE, DATA, AAD)
+    part = memoryview(AREA)[:96]
+    shifted = memoryview(AREA)[1:97]
+    return {
+        "AESGCM": Call(lambda: AESGCM(KEY, tag_length=13).tag_length),
+        "AESGCM bad key": Call(lambda: AESGCM(b"short"), ValueError),
+        "AESGCM bad tag_length": Call(lambda: AESGCM(KEY, tag_length=11), ValueError),
+        "AESGCM unhelpful": Call(
+            lambda: anything(KEY, tag_length=4, allow_short_tag=UNHELPFUL), ZeroDivisionError
+        ),
+        "AESGCM repr": Call(lambda: repr(aead)),
+        "AESGCM pickle": Call(lambda: aead.__reduce_ex__(2), TypeError),
+        "AESGCM.generate_key": Call(lambda: len(AESGCM.generate_key(256))),
+        "AESGCM.generate_key bad": Call(lambda: AESGCM.generate_key(2**70), ValueError),
+        "AESGCM.encrypt": Call(lambda: aead.encrypt(NONCE, DATA, AAD)),
+        "AESGCM.encrypt bad nonce": Call(lambda: aead.encrypt(bytearray(7), DATA, AAD), ValueError),
+        "AESGCM.encrypt bad aad": Call(lambda: aead.encrypt(NONCE, bytearray(9), WRONG), TypeError),
+        "AESGCM.decrypt": Call(lambda: aead.decrypt(NONCE, sealed, AAD)),
+        "AESGCM.decrypt forged": Call(lambda: aead.decrypt(NONCE, sealed, None), InvalidTag),
+        "AESGCM.decrypt short": Call(lambda: aead.decrypt(NONCE, bytearray(3), None), InvalidTag),
+        "AESGCM.encrypt_into": Call(lambda: aead.encrypt_into(NONCE, DATA, AAD, AREA)),
+        "AESGCM.encrypt_into overlap": Call(lambda: aead.encrypt_into(NONCE, shifted, AAD, AREA), ValueError),
+        "AESGCM.decrypt_into": Call(lambda: aead.decrypt_into(NONCE, sealed, AAD, part)),
+        "AESGCM.decrypt_into forged": Call(lambda: aead.decrypt_into(NONCE, sealed, None, part), InvalidTag),
+        "AESGCM.encrypt_detached": Call(lambda: aead.encrypt_detached(NONCE, DATA, AAD)),
+        "AESGCM.decrypt_detached": Call(
+            lambda: aead.decrypt_detached(NONCE, sealed[:-16], sealed[-16:], AAD)
+        ),
+        "AESGCM.decrypt_detached forged": Call(
+            lambda: aead.decrypt_detached(NONCE, DATA, b"tag", AAD), InvalidTag
+        ),
+    }
+
+
+def streams() -> dict[str, Call]:
+    aead: Any = AESGCM(KEY)
+    text, tag = aead.encrypt_detached(NONCE, DATA, AAD)
+    ended, open_ended = aead.encryptor(NONCE), aead.encryptor(NONCE)
+    ended.finalize()
+
+    def encrypted() -> bytes:
+        stream = aead.encryptor(NONCE, AAD)
+        return bytes(stream.update(DATA[:7]) + stream.update(bytearray(DATA[7:])) + stream.finalize())
+
+    def decrypted(tag: bytes) -> bytes:
+        stream = aead.decryptor(NONCE, AAD)
+        result = stream.update(text)
+        stream.finalize(tag)
+        return bytes(result)
+
+    return {
+        "AESGCM.encryptor": Call(encrypted),
+        "AESGCM.encryptor long": Call(lambda: aead.encryptor(NONCE, LONG).update(LONG)),
+        "AESGCM.encryptor bad nonce": Call(lambda: aead.encryptor(b""), ValueError),
+        "AESGCM.encryptor.update_into": Call(lambda: open_ended.update_into(AREA, AREA)),
+        "AESGCM.encryptor.update_into small": Call(
+            lambda: open_ended.update_into(DATA, bytearray(3)), ValueError
+        ),
+        "AESGCM.encryptor.update ended": Call(lambda: ended.update(bytearray(3)), ValueError),
+        "AESGCM.encryptor.finalize again": Call(lambda: ended.finalize(), ValueError),
+        "AESGCM.encryptor pickle": Call(lambda: open_ended.__reduce_ex__(2), TypeError),
+        "AESGCM.decryptor": Call(lambda: decrypted(tag)),
+        "AESGCM.decryptor forged": Call(lambda: decrypted(tag[:-1] + b"\0\0"), InvalidTag),
+        "AESGCM.decryptor bad aad": Call(lambda: aead.decryptor(NONCE, WRONG), TypeError),
+    }
+
+
+def functions() -> dict[str, Call]:
+    encrypt: Any = aes_encrypt
+    decrypt: Any = aes_decrypt
+    sealed = encrypt(KEY, DATA, mode="gcm", iv=NONCE)
+    given: dict[str, dict[str, Any]] = {
+        "ecb": {"padding": "pkcs7"},
+        "cbc": {"iv": IV, "padding": "pkcs7"},
+        "ctr": {"iv": bytearray(IV)},
+        "gcm": {"iv": NONCE, "aad": bytearray(AAD)},
+    }
+    found = {
+        f"aes_encrypt {mode}": Call(lambda m=mode, o=o: encrypt(bytearray(KEY), DATA, mode=m, **o))
+        for mode, o in given.items()
+    }
+    both = {"mode": "cbc", "iv": IV}
+    return found | {
+        "aes_encrypt bad mode": Call(lambda: encrypt(KEY, DATA, mode="xyz"), ValueError),
+        "aes_encrypt bad name": Call(lambda: encrypt(KEY, DATA, mode="ecb", tag=1), TypeError),
+        "aes_encrypt over its key": Call(lambda: encrypt(part_key, DATA, out=AREA, **both), ValueError),
+        "aes_decrypt": Call(lambda: decrypt(KEY, DATA, **both)),
+        "aes_decrypt gcm": Call(lambda: decrypt(KEY, sealed, mode="gcm", iv=NONCE)),
+        "aes_decrypt forged": Call(lambda: decrypt(KEY, DATA, mode="gcm", iv=NONCE), InvalidTag),
+        "aes_decrypt bad padding": Call(lambda: decrypt(KEY, DATA, padding="pkcs7", **both), ValueError),
+    }
+
+
+part_key = memoryview(AREA)[:32]
+
+
+def facts() -> dict[str, Call]:
+    """Cold functions, which go through pybind11."""
+    inner: Any = _core
+    return {
+        "cpu_features": Call(fastcrypt.cpu_features),
+        "kernels": Call(fastcrypt.kernels),
+        "build_info": Call(fastcrypt.build_info),
+        "self_test": Call(fastcrypt.self_test),
+        "InvalidTag": Call(lambda: InvalidTag("x").index),
+        "rows": Call(inner.rows),
+        "resolve": Call(lambda: inner.resolve(["sse2"])),
+        "resolve unknown": Call(lambda: inner.resolve(["no feature"]), ValueError),
+        "narrow": Call(lambda: inner.narrow(["sse2"], "scalar")),
+        "narrow unknown": Call(lambda: inner.narrow([], "no level"), ValueError),
+        "call_kernel": Call(lambda: inner.call_kernel("timingsafe_bcmp", "portable", DATA, OTHER)),
+        "call_kernel no buffer": Call(
+            lambda: inner.call_kernel("timingsafe_bcmp", "portable", DATA, WRONG), TypeError
+        ),
+        "call_kernel unknown": Call(lambda: inner.call_kernel("no op", "portable"), ValueError),
+    }
+
+
+def hot_calls() -> dict[str, Call]:
+    return hashes() | compares() | blocks() | records() | streams() | functions()
+
+
+def all_calls() -> dict[str, Call]:
+    return hot_calls() | facts()
+
+
+def not_covered() -> list[str]:
+    """Public functions, and methods of public types, of which there is no call."""
+    names = [name for name in fastcrypt.__all__ if not name.startswith("__")]
+    for name in list(names):
+        kind = getattr(fastcrypt, name)
+        if isinstance(kind, type) and not issubclass(kind, Exception):
+            names += [f"{name}.{m}" for m, v in vars(kind).items() if m[0] != "_" and callable(v)]
+    covered = {name.split()[0] for name in all_calls()}
+    return [name for name in names if name not in covered]

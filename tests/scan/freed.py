@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In a child with PYTHONMALLOC=malloc: run cases on secrets that the parent sends, and say what they leave.
+
+    python -m scan.freed LIBRARY CASE ...
+
+For each case standard input has the secret (a key of 32 bytes, or a message of 127) and the pieces to look
+for, each preceded by its size as 8 bytes; they go into memory that stays allocated. A line of JSON per case
+answers. The names of the cases are in CASES.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import fastcrypt
+from fastcrypt import AES, AESGCM, InvalidTag, aes_decrypt, aes_encrypt, sha256
+
+NONCE, IV, DATA = bytes(12), bytes(16), bytes(range(96))
+KEY_BYTES, MESSAGE_BYTES = 32, 127
+HEADER = object.__basicsize__
+
+
+def read(size: int) -> bytearray:
+    """Straight from the kernel into the place where it stays."""
+    target = bytearray(size)
+    at = 0
+    while at < size:
+        got = os.readv(0, [memoryview(target)[at:]])
+        if got == 0:
+            raise EOFError
+        at += got
+    return target
+
+
+def read_sized() -> bytearray:
+    return read(int.from_bytes(read(8), "little"))
+
+
+def refused(call: Callable[[], Any], error: type[Exception]) -> None:
+    try:
+        call()
+    except error:
+        return
+    raise AssertionError("not refused")
+
+
+class Dying:
+    """The last reference to an object, which goes when `die` is called."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = [held]
+        self.address, self.size = id(held), type(held).__basicsize__
+
+    def die(self) -> None:
+        self.held.clear()
+
+
+def used_aes(key: bytearray) -> AES:
+    cipher = AES(key)
+    cipher.cbc_decrypt(IV, cipher.cbc_encrypt(IV, DATA))
+    return cipher
+
+
+def used_aesgcm(key: bytearray) -> AESGCM:
+    aead = AESGCM(key)
+    aead.decrypt(NONCE, aead.encrypt(NONCE, DATA, b"aad"), b"aad")
+    return aead
+
+
+def begun(key: bytearray, decrypting: bool = False) -> Any:
+    """A message in pieces that stands inside a block."""
+    aead = AESGCM(key)
+    stream = (aead.decryptor if decrypting else aead.encryptor)(NONCE, b"aad")
+    stream.update(DATA[:40])
+    return stream
+
+
+def pieces_of_gcm(key: bytearray) -> None:
+    tag = begun(key).finalize()
+    refused(lambda: begun(key, decrypting=True).finalize(tag), InvalidTag)
+    begun(key).update_into(DATA[:7], bytearray(7))
+
+
+def buffered(message: bytearray, size: int) -> sha256:
+    """A hash that holds a midstate and `size` bytes."""
+    with memoryview(message) as view:
+        h = sha256(view[:64])
+        h.update(view[64 : 64 + size])
+    h.digest()
+    return h
+
+
+def gcm_refused(key: bytearray) -> None:
+    aead = AESGCM(key)
+    refused(lambda: aead.decrypt(NONCE, DATA, None), InvalidTag)
+    refused(lambda: aes_decrypt(key, DATA, mode="gcm", iv=NONCE), InvalidTag)
+    refused(lambda: aes_decrypt(key, DATA, mode="cbc", iv=IV, padding="pkcs7"), ValueError)
+    refused(lambda: AESGCM(key, tag_length=99), ValueError)
+
+
+def modes_of_objects(key: bytearray) -> None:
+    cipher, aead = AES(key), AESGCM(key)
+    cipher.ecb_decrypt(cipher.ecb_encrypt(DATA))
+    cipher.cbc_decrypt(IV, cipher.cbc_encrypt(IV, DATA, padding="pkcs7"), padding="pkcs7")
+    cipher.ctr(IV, DATA, offset=5)
+    text, tag = aead.encrypt_detached(bytes(16), DATA, DATA)
+    aead.decrypt_detached(bytes(16), text, tag, DATA)
+
+
+def function(mode: str, **options: Any) -> Callable[[bytearray], Any]:
+    def both(key: bytearray) -> None:
+        aes_decrypt(key, aes_encrypt(key, DATA, mode=mode, **options), mode=mode, **options)  # type: ignore[call-overload]
+
+    return both
+
+
+#: Cases of calls: what they free and leave on the stack.
+CALLS: dict[str, Callable[[bytearray], Any]] = {
+    "AES()": AES,
+    "AESGCM()": AESGCM,
+    "methods of AES and AESGCM": modes_of_objects,
+    "gcm in pieces": pieces_of_gcm,
+    "aes_encrypt ecb": function("ecb"),
+    "aes_encrypt cbc": function("cbc", iv=IV, padding="pkcs7"),
+    "aes_encrypt ctr": function("ctr", iv=IV),
+    "aes_encrypt gcm": function("gcm", iv=NONCE, aad=b"aad"),
+    "refused": gcm_refused,
+    "sha256 digest": lambda message: buffered(message, 63).digest(),
+    "sha256 hexdigest": lambda message: buffered(message, 63).hexdigest(),
+    "sha256 copy": lambda message: buffered(message, 63).copy(),
+    "sha256_digest": fastcrypt.sha256_digest,
+    "sha256_hexdigest": fastcrypt.sha256_hexdigest,
+}
+
+#: Cases of objects: the block that held them, at the moment when it is freed.
+OBJECTS: dict[str, Callable[[bytearray], Any]] = {
+    "del AES": used_aes,
+    "del AESGCM": used_aesgcm,
+    "del an encryptor": begun,
+    "del a decryptor": lambda key: begun(key, decrypting=True),
+    "del a copy of sha256": lambda message: buffered(message, 63).copy(),
+    **{f"del sha256 of {n}": (lambda message, n=n: buffered(message, n)) for n in range(1, 64)},  # type: ignore[misc]
+}
+
+#: The same with a secret left behind on purpose: the search must see it.
+PLANTED: dict[str, Callable[[bytearray], Any]] = {
+    "planted free": lambda secret: len(bytes(secret)),
+    "planted stack": lambda _: LIBRARY.leave_on_stack(),
+}
+
+CASES = [*CALLS, *OBJECTS, *PLANTED]
+
+LIBRARY: Any = None
+
+
+def load(path: str) -> Any:
+    library = ctypes.PyDLL(path)
+    library.search_call.restype = library.leave_on_stack.restype = ctypes.py_object
+    library.search_call.argtypes = [ctypes.py_object, ctypes.py_object, ctypes.c_void_p]
+    library.set_windows.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    library.watched_bytes.restype = ctypes.c_size_t
+    return library
+
+
+def run(case: str, secret: bytearray) -> dict[str, Any]:
+    dying = Dying(OBJECTS[case](secret)) if case in OBJECTS else None
+    if dying is not None:
+        LIBRARY.search_call(dying.die, (), dying.address)
+    else:
+        LIBRARY.search_call((CALLS | PLANTED)[case], (secret,), None)
+    numbers, block = (ctypes.c_long * 3)(), (ctypes.c_uint8 * 4096)()
+    LIBRARY.search_results(numbers)
+    size = LIBRARY.watched_bytes(block)
+    answer: dict[str, Any] = dict(zip(("blocks", "in_freed", "on_stack"), numbers, strict=True))
+    if dying is not None:
+        answer |= {"watched": size, "size": dying.size}
+        answer["nonzero"] = [i for i in range(HEADER, min(size, dying.size)) if block[i]]
+    return answer
+
+
+def main() -> None:
+    global LIBRARY  # noqa: PLW0603
+    LIBRARY = load(sys.argv[1])
+    for case in sys.argv[2:]:
+        secret, pieces = read_sized(), read_sized()
+        address = ctypes.addressof(ctypes.c_char.from_buffer(pieces))
+        LIBRARY.set_windows(address, len(pieces) // 8)
+        print(json.dumps({"case": case, **run(case, secret)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
