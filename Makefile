@@ -55,29 +55,28 @@ lint: $(VENV)/.extra-lint
 clean:
 	rm -rf build dist $(VENV) src/fastcrypt/*.so src/*.egg-info
 
-# A build with AddressSanitizer and UndefinedBehaviorSanitizer beside the normal one, and the whole
-# suite on it. Assembly is not instrumented: guard pages check it (make proof).
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g
-ASAN := build/asan
-build/asan/.built: $(VENV)/.extra-test
-	CFLAGS="$(SANITIZE)" LDFLAGS="$(SANITIZE)" $(PY) setup.py -q build_ext --build-lib $(ASAN) \
-	  --build-temp build/asan-objects
-	cp -R src/fastcrypt/. $(ASAN)/fastcrypt-python && rm -f $(ASAN)/fastcrypt-python/*.so
-	cp -R $(ASAN)/fastcrypt-python/. $(ASAN)/fastcrypt && rm -rf $(ASAN)/fastcrypt-python
-	@touch $@
+# Sanitizers look at the C and C++ code; assembly is not instrumented: guard pages check it (make proof).
+.PHONY: asan tsan leaks debug test-versions
+asan tsan: $(VENV)/.extra-test
+	$(PY) -m tests.proof.sanitizers $@ $(PYTEST_ARGS)
 
-.PHONY: asan
-asan: build/asan/.built
-	PYTHONPATH=$(ASAN) PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
-	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	$(PY) -m pytest tests -q -m "not build" $(PYTEST_ARGS)
+# A million calls of everything.
+leaks: $(VENV)/.extra-test
+	FASTCRYPT_LEAK_CALLS=1000000 $(PY) -m pytest -q tests/test_leaks.py
 
-# Mutants of every kernel against the kernel tests: all of them, or for SECONDS=n as many as fit.
-.PHONY: mutation
-mutation: $(VENV)/.extra-test
-	$(PY) -m tests.mutation $(if $(SECONDS),--budget $(SECONDS))
+# The suite on a debug interpreter (Debian: apt-get install python3-dbg), which counts references and
+# checks every block of memory.
+DEBUG_PYTHON ?= python3-dbg
+debug:
+	$(MAKE) VENV=.venv-debug PYTHON=$(DEBUG_PYTHON) .venv-debug/.extra-test
+	.venv-debug/bin/python -m tests.proof.sanitizers suite $(PYTEST_ARGS)
 
-# The fuzzers, SECONDS together. Needs clang: apt-get install clang-19 libclang-rt-19-dev
-.PHONY: fuzz
-fuzz: $(VENV)/.extra-test
-	$(PY) -m tests.fuzz --seconds $(or $(SECONDS),60)
+# The suite on the other Pythons that are there; PYTHONS names them.
+PYTHONS ?= python3.12 python3.13 python3.14
+test-versions:
+	@for python in $(PYTHONS); do \
+	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || \
+	    { echo "$$python: not there"; continue; }; \
+	  $(MAKE) VENV=.venv-$$version PYTHON=$$python .venv-$$version/.extra-test && \
+	    .venv-$$version/bin/python -m tests.proof.sanitizers suite $(PYTEST_ARGS) || exit 1; \
+	done

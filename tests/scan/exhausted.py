@@ -10,13 +10,12 @@ when it cannot make its own types.
 
 from __future__ import annotations
 
+import _testcapi
 import gc
 import json
 import sys
 from collections.abc import Callable
 from typing import Any
-
-import _testcapi
 
 #: How many allocations are looked at: more than any hot call makes, and than most cold ones.
 HOT, COLD = 40, 150
