@@ -272,6 +272,10 @@ def write(report: dict[str, Any], directory: Path) -> None:
 # ---- The README's table --------------------------------------------------------------------------
 
 
+def ratio_text(ratio: float) -> str:
+    return f"{ratio:.2f}x" if ratio < 10 else f"{ratio:.0f}x"
+
+
 def readme_table(report: dict[str, Any]) -> str:
     """Times as fast as the first rival, by operation and size."""
     by_name = {(r["operation"], r["size"]): r for r in report["results"]}
@@ -282,9 +286,8 @@ def readme_table(report: dict[str, Any]) -> str:
         rivals = [next(iter(result["ratio"]), None) for result in found.values()]
         if not rivals or rivals[0] is None:
             continue
-        cells = [
-            f"{found[size]['ratio'][rivals[0]]['median']:.2g}x" if size in found else "" for size in sizes
-        ]
+        ratios = {size: result["ratio"][rivals[0]]["median"] for size, result in found.items()}
+        cells = [ratio_text(ratios[size]) if size in ratios else "" for size in sizes]
         rows.append((shown, str(rivals[0]), *cells))
     where = report["machine"]
     rivals_line = "; ".join(f"{name} {version}" for name, version in where["rivals"].items())
