@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public function and method, error paths included, called over and over: nothing is left behind.
 
-10,000 calls; a million with FASTCRYPT_LEAK_CALLS=1000000 (make leaks), where lost memory that CPython does not
-count shows in the size of the process. A debug interpreter also counts references to everything.
+10,000 calls; a million with FASTCRYPT_LEAK_CALLS=1000000 (make leaks), where lost memory that CPython does
+not count shows in the size of the process. A debug interpreter also counts references to everything.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     python -m tests.proof.sanitizers tsan
 
 asan runs the suite on a module built with both sanitizers, suite on the module of the running interpreter,
-without the tests that say nothing about a module. tsan runs a C program of eight threads over the core. Assembly is instrumented by none of them: guard pages
-and single-stepping look at it.
+without the tests that say nothing about a module. tsan runs a C program of eight threads over the core.
+Assembly is instrumented by none of them: guard pages and single-stepping look at it.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import fastcrypt
@@ -69,11 +70,11 @@ def compares() -> dict[str, Call]:
     found = {}
     for name in ("compare_digest", "timingsafe_equal", "timingsafe_bcmp", "timingsafe_memcmp"):
         f: Any = getattr(fastcrypt, name)
-        found[name] = Call(lambda f=f: f(DATA, OTHER))
-        found[name + " buffers"] = Call(lambda f=f: f(*pair))
-        found[name + " unequal sizes"] = Call(lambda f=f: f(DATA, b""))
-        found[name + " of None"] = Call(lambda f=f: f(bytearray(3), None), TypeError)
-        found[name + " of one"] = Call(lambda f=f: f(DATA), TypeError)
+        found[name] = Call(partial(f, DATA, OTHER))
+        found[name + " buffers"] = Call(partial(f, *pair))
+        found[name + " unequal sizes"] = Call(partial(f, DATA, b""))
+        found[name + " of None"] = Call(partial(f, bytearray(3), None), TypeError)
+        found[name + " of one"] = Call(partial(f, DATA), TypeError)
     text: Any = ("ab\xe9", "ab\u1234")
     found["compare_digest of str"] = Call(lambda: fastcrypt.compare_digest("abc", "abd"))
     found["compare_digest not ASCII"] = Call(lambda: fastcrypt.compare_digest(*text), TypeError)
@@ -195,7 +196,7 @@ def functions() -> dict[str, Call]:
         "gcm": {"iv": NONCE, "aad": bytearray(AAD)},
     }
     found = {
-        f"aes_encrypt {mode}": Call(lambda m=mode, o=o: encrypt(bytearray(KEY), DATA, mode=m, **o))
+        f"aes_encrypt {mode}": Call(partial(encrypt, bytearray(KEY), DATA, mode=mode, **o))
         for mode, o in given.items()
     }
     both = {"mode": "cbc", "iv": IV}
