@@ -80,3 +80,13 @@ test-versions:
 	  $(MAKE) VENV=.venv-$$version PYTHON=$$python .venv-$$version/.extra-test && \
 	    .venv-$$version/bin/python -m tests.proof.sanitizers suite $(PYTEST_ARGS) || exit 1; \
 	done
+
+# Mutants of every kernel against the kernel tests: all of them, or for SECONDS=n as many as fit.
+.PHONY: mutation
+mutation: $(VENV)/.extra-test
+	$(PY) -m tests.mutation $(if $(SECONDS),--budget $(SECONDS))
+
+# The fuzzers, SECONDS together. Needs clang: apt-get install clang-19 libclang-rt-19-dev
+.PHONY: fuzz
+fuzz: $(VENV)/.extra-test
+	$(PY) -m tests.fuzz --seconds $(or $(SECONDS),60)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from string import ascii_letters
 
-from . import emulated, instructions, module, programs, shared_writes, timing, traces, which_ran
+from . import emulated, instructions, module, programs, sanitizers, shared_writes, timing, traces, which_ran
 from .disassembly import ROOT
 from .result import FAIL, PASS, UNDECIDABLE, Cell
 
@@ -40,6 +40,7 @@ def sources(quick: bool) -> dict[str, Callable[[], Iterator[Cell]]]:
     found["architectures"] = lambda: emulated.architecture_cells(quick)
     found["bochs"] = lambda: emulated.bochs_cells(quick)
     found["traces"] = lambda: traces.cells(*options)
+    found["sanitizers"] = lambda: sanitizers.cells(quick)
     found["mutation"] = lambda: programs.mutation_cells(quick)
     return found
 
