@@ -77,17 +77,22 @@ static uint64_t read_xcr0(void) {
   return (uint64_t)high << 32 | low;
 }
 
+/*
+ * In a virtual machine every CPUID is a trap of some microseconds, so each leaf is asked once and the
+ * highest leaf is not asked again for each. Leaf 0x80000001 is there on every x86-64: it is what says
+ * that the CPU is one.
+ */
 void fc_cpu_read(struct fc_cpuid *c) {
-  uint32_t a, b, ecx, d;
+  uint32_t highest, a, b, ecx, d;
   memset(c, 0, sizeof *c);
-  if (!__get_cpuid(1, &a, &b, &c->leaf1_ecx, &c->leaf1_edx)) return;
-  if (__get_cpuid_count(7, 0, &a, &b, &ecx, &d)) {
-    c->leaf7_ebx = b;
-    c->leaf7_ecx = ecx;
+  __cpuid(0, highest, b, ecx, d);
+  __cpuid(1, a, b, c->leaf1_ecx, c->leaf1_edx);
+  if (highest >= 7) {
+    __cpuid_count(7, 0, a, c->leaf7_ebx, c->leaf7_ecx, d);
     /* EAX of leaf 7 is its highest subleaf. */
-    if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &ecx, &d)) c->leaf7_1_eax = a;
+    if (a >= 1) __cpuid_count(7, 1, c->leaf7_1_eax, b, ecx, d);
   }
-  if (__get_cpuid(0x80000001u, &a, &b, &ecx, &d)) c->leaf80000001_ecx = ecx;
+  __cpuid(0x80000001u, a, b, c->leaf80000001_ecx, d);
   /* Without OSXSAVE the instruction itself is undefined (field reports of SIGILL in detection). */
   if (c->leaf1_ecx >> OSXSAVE & 1) c->xcr0 = read_xcr0();
 }
