@@ -20,7 +20,18 @@ import kernel_sources
 #: How many mutants a line has beside those of its jump; of a compare kernel, more.
 KEEP = {"asm": 1, "c": 2, "compare": 3}
 #: No code of a kernel: checked by the compiler, or only there for it.
-NOT_CODE = {"ALWAYS_INLINE", "FC_C_KERNEL", "FC_VALUE_BARRIER", "KEEP_IN_MEMORY", "X", "STEP", "FC_AES_BITSLICED_H"}
+NOT_CODE = {
+    "ALWAYS_INLINE", "FC_C_KERNEL", "FC_VALUE_BARRIER", "KEEP_IN_MEMORY", "X", "STEP",
+    "FC_AES_BITSLICED_H",
+}  # fmt: skip
+    "ALWAYS_INLINE",
+    "FC_C_KERNEL",
+    "FC_VALUE_BARRIER",
+    "KEEP_IN_MEMORY",
+    "X",
+    "STEP",
+    "FC_AES_BITSLICED_H",
+}
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,11 @@ def targets(word: str, operand: str, labels: list[str], here: int) -> Iterator[s
 def asm(line: str, labels: list[str], here: int, thorough: bool) -> Iterator[Mutation]:
     """Mutations of one instruction or macro call. `here`: how many of the labels come before it."""
     m = re.match(r"(\s*(?:\.?\w+:)?\s*)([\\\w]+)(.*)$", line)
-    if m is None or line.lstrip().startswith((".", "#", "FC_END", "FC_SIZE", "FC_TYPE")):
+    if (
+        m is None
+        or line.endswith(":")
+        or line.lstrip().startswith((".", "#", "FC_END", "FC_SIZE", "FC_TYPE", "endbr64"))
+    ):
         return
     prefix, word, rest = m[1], m[2], m[3]
     start = len(prefix) + len(word)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,11 @@ import kernel_sources
 
 #: Compile time is what a mutant of C costs; answers do not depend on the level.
 FLAVOUR = build.Flavour("mutation", flags=("-O1",), portable=("-O1",))
+SANITIZED = build.Flavour(
+    "mutation-asan",
+    flags=("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    portable=("-O1",),
+)
 OUTPUT = ROOT / "build/mutation"
 PROGRAMS = ("bounds", "wiped", "abi", "bitflip")
 
@@ -45,9 +51,9 @@ def compile_command(source: Path, output: Path, core: build.Core, includes: list
 
 
 @cache
-def core() -> build.Core:
-    with build._locked(build.OUTPUT / FLAVOUR.name):
-        return build.build_core(FLAVOUR)
+def core(flavour: build.Flavour = FLAVOUR) -> build.Core:
+    with build._locked(build.OUTPUT / flavour.name):
+        return build.build_core(flavour)
 
 
 def program_object(name: str) -> Path:
@@ -148,14 +154,30 @@ class Unit:
         if linked.returncode != 0:
             return STILLBORN, linked.stderr[-200:]
         try:
-            done = subprocess.run([str(program), *tested(kernels)], capture_output=True, text=True, check=False,
-                                  timeout=60, errors="replace")  # fmt: skip
+            done = subprocess.run([str(program), *tested(kernels)], capture_output=True, text=True,
+                                  check=False, timeout=60, errors="replace")  # fmt: skip
         except subprocess.TimeoutExpired:
             return KILLED, "did not return"
         if done.returncode == 0:
-            return SURVIVED, ""
+            return self.run_sanitized(place, kernels) if self.source.endswith(".c") else (SURVIVED, "")
         fails = [line for line in done.stdout.splitlines() if line.startswith("fail")]
         return KILLED, fails[0] if fails else f"died with {done.returncode}"
+
+    def run_sanitized(self, place: Path, kernels: tuple[str, ...]) -> tuple[str, str]:
+        """C may write beside an array of its own and get away with it: ask AddressSanitizer."""
+        sanitize = list(SANITIZED.flags[1:])
+        others = [o for o in core(SANITIZED).objects if o.name != object_name(self.source)]
+        command = compile_command(Path(Path(self.source).name), Path("mutant.o"), core(),
+                                  [place, ROOT / "asm/x86_64", ROOT / "csrc", ROOT / "asm"])  # fmt: skip
+        link = ["cc", *sanitize, "-no-pie", "mutant.o", *map(str, [*support_objects(), *others]),
+                "-pthread", "-o", "kill"]  # fmt: skip
+        for step in ([*command, *sanitize], link):
+            subprocess.run(step, cwd=place, capture_output=True, check=True)
+        environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"}
+        done = subprocess.run([str(place / "kill"), "--answers", *tested(kernels)], capture_output=True,
+                              text=True, check=False, errors="replace", env=environment)  # fmt: skip
+        found = [line for line in done.stderr.splitlines() if "ERROR" in line or "runtime error" in line]
+        return (KILLED, f"sanitizer: {found[:1]}") if done.returncode != 0 else (SURVIVED, "")
 
     def judge(self, mutant: Mutant, place: Path) -> Outcome:
         """`place`: a directory of this worker's own."""
