@@ -99,6 +99,10 @@ static void vary(struct harness_call *call, size_t variation) {
   uint8_t *p = counter >= 0 ? call->at[counter] : j0 >= 0 ? call->at[j0] : NULL;
   if (p == NULL || variation == 0) return;
   if (variation >= EVERY_LAST_BYTE) {
+    if (variation == EVERY_LAST_BYTE + 256) {
+      memset(p + 8, 0, 8);
+      return;
+    }
     memset(p + 11, 0xff, 4);
     p[15] = (uint8_t)(variation - EVERY_LAST_BYTE);
     return;
@@ -337,13 +341,36 @@ static size_t sweep_aad(struct test_case *c, size_t key_len, struct verdict *ver
 static size_t sweep_counters(struct test_case *c, struct verdict *verdict) {
   const struct harness_op *op = c->call.target->op;
   if (harness_operand_index(op, "counter") < 0 && harness_operand_index(op, "j0") < 0) return 0;
-  for (size_t last = 0; last < 256; last++) {
+  for (size_t last = 0; last <= 256; last++) { /* 256: the low half is zero, as after a nonce */
     c->call.sizes = (struct harness_sizes){400, harness_has_aad(op) ? 9 : 0, 16};
     c->variation = EVERY_LAST_BYTE + last;
     prepare_case(c, last);
     run_case(c, AT_END, NULL, 0, 0, verdict);
   }
-  return 256;
+  return 257;
+}
+
+/* What a schedule does not use is zero: bytes that are the same for eight keys, but for the rounds. */
+static size_t sweep_unused(struct test_case *c, size_t key_len, struct verdict *verdict) {
+  uint8_t differ[FC_AES_SCHEDULE_BYTES] = {0}, first[FC_AES_SCHEDULE_BYTES];
+  struct harness_call *call = &c->call;
+  if (harness_operand_index(call->target->op, "bytes") < 0) return 0;
+  call->sizes = (struct harness_sizes){0, 0, key_len};
+  for (uint64_t seed = 1; seed <= 8; seed++) {
+    uint64_t state = seed;
+    harness_place_plainly(call);
+    memset(call->at[0], PLAIN_CANARY, sizeof(struct fc_aes_key));
+    harness_fill(call, harness_random, &state);
+    trampoline_call(call, trampoline_stack + TRAMPOLINE_STACK);
+    if (seed == 1) memcpy(first, call->at[0], sizeof first);
+    for (size_t i = 0; i < sizeof first; i++) differ[i] |= (uint8_t)(first[i] ^ call->at[0][i]);
+  }
+  for (size_t i = 0; i < sizeof first; i++) {
+    if (differ[i] == 0 && first[i] != 0) {
+      NOTE(verdict->answers, "unused byte %zu of the schedule is not zero, key %zu", i, key_len);
+    }
+  }
+  return 8;
 }
 
 static size_t align(size_t offset, const struct harness_operand *operand) {
@@ -427,6 +454,7 @@ static void check_target(const struct harness_target *target) {
   for (size_t key_len = 16; key_len <= 32; key_len += 8) {
     const int keyed = harness_has_key_len(target->op);
     if (!keyed && key_len != 16) continue;
+    cases += sweep_unused(&c, key_len, &verdict);
     cases += sweep_lengths(&c, key_len, &verdict) + sweep_aad(&c, key_len, &verdict);
   }
   cases += sweep_counters(&c, &verdict);

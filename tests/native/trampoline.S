@@ -79,6 +79,7 @@ FC_FUNC(trampoline_enter)
   fldcw X87_CONTROL_IN
   cld
   movq STACK_TOP, %rsp
+  cmpq %rsp, %rsp /* flags that a test of a length does not leave: a kernel must make its own */
   call *FN
 
   /* Nothing is trusted before it is stored; mov leaves the flags alone. */
