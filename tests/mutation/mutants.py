@@ -24,14 +24,6 @@ NOT_CODE = {
     "ALWAYS_INLINE", "FC_C_KERNEL", "FC_VALUE_BARRIER", "KEEP_IN_MEMORY", "X", "STEP",
     "FC_AES_BITSLICED_H",
 }  # fmt: skip
-    "ALWAYS_INLINE",
-    "FC_C_KERNEL",
-    "FC_VALUE_BARRIER",
-    "KEEP_IN_MEMORY",
-    "X",
-    "STEP",
-    "FC_AES_BITSLICED_H",
-}
 
 
 @dataclass(frozen=True)
