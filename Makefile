@@ -65,10 +65,10 @@ leaks: $(VENV)/.extra-test
 	FASTCRYPT_LEAK_CALLS=1000000 $(PY) -m pytest -q tests/test_leaks.py
 
 # The suite on a debug interpreter (Debian: apt-get install python3-dbg), which counts references and
-# checks every block of memory.
+# checks every block of memory. Its Python.h is a link: gcc would follow it to the other pyconfig.h.
 DEBUG_PYTHON ?= python3-dbg
 debug:
-	$(MAKE) VENV=.venv-debug PYTHON=$(DEBUG_PYTHON) .venv-debug/.extra-test
+	CFLAGS=-fno-canonical-system-headers $(MAKE) VENV=.venv-debug PYTHON=$(DEBUG_PYTHON) .venv-debug/.extra-test
 	.venv-debug/bin/python -m tests.proof.sanitizers suite $(PYTEST_ARGS)
 
 # The suite on the other Pythons that are there; PYTHONS names them.
