@@ -58,7 +58,7 @@ def build_module(python: str, name: str, flags: str = "") -> Path:
     """The package with a module built by `python` with more flags, in build/<name>; returns its place."""
     place = ROOT / "build" / name
     command = [python, "setup.py", "-q", "build_ext", "--build-lib", str(place)]
-    environment = {**os.environ, "CFLAGS": flags, "LDFLAGS": flags}
+    environment = {**os.environ, "CFLAGS": flags, "CXXFLAGS": flags, "LDFLAGS": flags}
     command += ["--build-temp", f"{place}-objects"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     package = ROOT / "src/fastcrypt"
