@@ -96,7 +96,9 @@ def unexplained(result: Result) -> list[Outcome]:
 
 def stale(result: Result) -> list[str]:
     """Reasons for mutants that were tried and killed, or that the sources no longer have."""
-    killed = {o.mutant.identity for o in result.outcomes if o.status == KILLED}
+    # A line that two kernels share may be equivalent in one of them: only all mutants can tell.
+    own = [o for o in result.outcomes if result.complete or o.mutant.file == o.mutant.unit]
+    killed = {o.mutant.identity for o in own if o.status == KILLED}
     survived = {o.mutant.identity for o in result.outcomes if o.status == SURVIVED}
     found = [i for i in equivalents() if i in killed - survived]
     if platform.machine() == "x86_64":
