@@ -68,7 +68,7 @@ leaks: $(VENV)/.extra-test
 # checks every block of memory. Its Python.h is a link: gcc would follow it to the other pyconfig.h.
 DEBUG_PYTHON ?= python3-dbg
 debug:
-	CXXFLAGS=-fno-canonical-system-headers $(MAKE) VENV=.venv-debug PYTHON=$(DEBUG_PYTHON) .venv-debug/.extra-test
+	CXXFLAGS="-DNDEBUG -fno-canonical-system-headers" $(MAKE) VENV=.venv-debug PYTHON=$(DEBUG_PYTHON) .venv-debug/.extra-test
 	.venv-debug/bin/python -m tests.proof.sanitizers suite $(PYTEST_ARGS)
 
 # The suite on the other Pythons that are there; PYTHONS names them.

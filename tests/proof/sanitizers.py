@@ -45,7 +45,7 @@ NOT_SANITIZED = {
 #: What is enough for every run of the proof: the hash, compare and AES tests that are not about size.
 QUICK = ("test_sha256.py", "test_compare.py", "test_aes_arguments.py", "test_aes_modes.py", "test_aesgcm.py")
 
-ADDRESS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -g"
+ADDRESS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -g -DNDEBUG"
 THREAD = build.Flavour("tsan", flags=("-O1", "-g", "-fsanitize=thread"), link=("-fsanitize=thread",))
 
 
