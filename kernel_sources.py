@@ -65,4 +65,5 @@ def portable_macros(arch: str) -> list[str]:
 
 def portable_flags(source: str, *, gcc: bool = True) -> list[str]:
     name = Path(source).name
-    return [*PORTABLE_FLAGS.get(name, DEFAULT_PORTABLE_FLAGS), *(GCC_PORTABLE_FLAGS.get(name, []) if gcc else [])]
+    gcc_only = GCC_PORTABLE_FLAGS.get(name, []) if gcc else []
+    return [*PORTABLE_FLAGS.get(name, DEFAULT_PORTABLE_FLAGS), *gcc_only]

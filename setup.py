@@ -25,6 +25,10 @@ BINDING_SOURCES = sorted(str(p.relative_to(ks.ROOT)) for p in (ks.ROOT / "csrc/p
 ALGORITHM_SOURCES = sorted(
     str(p.relative_to(ks.ROOT)) for d in ("hash", "aes") for p in (ks.ROOT / "csrc" / d).glob("*.c")
 )
+#: The files that use pybind11, and so exceptions. The others are built without: up to 3.13 a thread that
+#: comes back to a dying interpreter is ended by pthread_exit, and the unwinding that this starts must run
+#: no destructor of ours (no GIL is held) and meet no noexcept (that would abort the process).
+PYBIND11_FILES = ("module", "call_kernel")
 CXX_FLAGS = ["-std=c++17", "-O2", "-fvisibility=hidden"]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow"]
 HARDENING = ["-fstack-protector-strong"]
@@ -129,7 +133,8 @@ class BuildExt(build_ext):
         if source.endswith(".cpp"):
             hardening = [*HARDENING, *(ks.X86_FLAGS if self.arch == "x86_64" else [])]
             module = self.module_macros if source.endswith("module.cpp") else []
-            return [*CXX_FLAGS, *WARNINGS, *hardening, *SYSTEM_INCLUDES, *module]
+            pybind = [] if Path(source).stem in PYBIND11_FILES else ["-fno-exceptions"]
+            return [*CXX_FLAGS, *WARNINGS, *hardening, *pybind, *SYSTEM_INCLUDES, *module]
         portable = source.startswith("csrc/portable")
         optimise = ks.portable_flags(source, gcc=self.is_gcc) if portable else ["-O2"]
         return [*ks.c_flags(self.arch), *WARNINGS, *optimise]
@@ -141,7 +146,7 @@ class BuildExt(build_ext):
 
     def build_info(self, assembly: dict[str, str]) -> str:
         """JSON for build_info(): compiler, and the flags of every file, as a C string literal."""
-        sources = [*ks.CORE_SOURCES, *ks.portable_sources()]
+        sources = [*ks.CORE_SOURCES, *ALGORITHM_SOURCES, *ks.portable_sources()]
         info = {
             "compiler": self.version,
             "common_flags": " ".join(self.compiler.compiler_so[1:]),

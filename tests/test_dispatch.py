@@ -482,7 +482,7 @@ def child(code: str, *args: str, stdin: str = "", **environment: str) -> subproc
 VECTOR_RUN = """
 import json, sys
 import fastcrypt
-hashes, pairs = json.load(sys.stdin)
+hashes, pairs, ciphers, records = json.load(sys.stdin)
 for message, digest in hashes:
     message = bytes.fromhex(message)
     assert fastcrypt.sha256(message).hexdigest() == digest
@@ -492,13 +492,22 @@ for a, b in pairs:
     assert fastcrypt.timingsafe_bcmp(a, b) == (a != b)
     assert fastcrypt.compare_digest(a, b) is (a == b)
     assert fastcrypt.timingsafe_memcmp(a, b) == (a > b) - (a < b)
+for mode, key, iv, plain, cipher in ciphers:
+    key, iv, plain, cipher = map(bytes.fromhex, (key, iv, plain, cipher))
+    iv = iv or None
+    assert fastcrypt.aes_encrypt(key, plain, mode=mode, iv=iv) == cipher
+    assert fastcrypt.aes_decrypt(key, cipher, mode=mode, iv=iv) == plain
+for key, iv, aad, plain, sealed in records:
+    key, iv, aad, plain, sealed = map(bytes.fromhex, (key, iv, aad, plain, sealed))
+    assert fastcrypt.AESGCM(key).encrypt(iv, plain, aad) == sealed
+    assert fastcrypt.AESGCM(key).decrypt(iv, sealed, aad) == plain
 fastcrypt.self_test()
 print(json.dumps([sorted(fastcrypt.cpu_features()), fastcrypt.kernels()]))
 """
 
 
 def vector_set() -> str:
-    """At most 500: NIST's short messages, and pairs that differ in the last byte or nowhere."""
+    """At most 500: NIST's short messages, AES in its modes, pairs that differ in one byte or nowhere."""
     cases = vectors.nist("hashes/SHA2/SHA256ShortMsg.rsp", 65)
     hashes = [(case["Msg"][: int(case["Len"]) // 4], case["MD"]) for case in cases]
     pairs = []
@@ -533,8 +542,31 @@ def vector_set() -> str:
         pairs += [(a, a)] + (
             [(a, a[:-1] + bytes([a[-1] ^ 1])), (bytes([a[0] ^ 0x80]) + a[1:], a)] if size else []
         )
-    assert len(hashes) + len(pairs) <= 500
-    return json.dumps([hashes, [(a.hex(), b.hex()) for a, b in pairs]])
+    ciphers, records = cipher_vectors(), gcm_vectors()
+    assert len(hashes) + len(pairs) + len(ciphers) + len(records) <= 500
+    return json.dumps([hashes, [(a.hex(), b.hex()) for a, b in pairs], ciphers, records])
+
+
+def cipher_vectors() -> list[tuple[str, str, str, str, str]]:
+    """(mode, key, iv, plaintext, ciphertext): NIST's multi-block messages and RFC 3686."""
+    modes = [(mode, bits) for mode in ("ecb", "cbc") for bits in (128, 256)]
+    files = [(mode, f"{mode.upper()}/{mode.upper()}MMT{bits}.rsp", 20) for mode, bits in modes]
+    files += [("ctr", f"CTR/aes-{bits}-ctr.txt", 3) for bits in (128, 192, 256)]
+    return [
+        (mode, case["KEY"], case.get("IV", ""), case["PLAINTEXT"], case["CIPHERTEXT"])
+        for mode, name, count in files
+        for case in vectors.nist(f"ciphers/AES/{name}", count)
+    ]
+
+
+def gcm_vectors() -> list[tuple[str, str, str, str, str]]:
+    """(key, nonce, aad, plaintext, ciphertext and tag) of whole tags and nonces that the API takes."""
+    cases = [
+        case
+        for case in vectors.nist("ciphers/AES/GCM/gcmEncryptExtIV256.rsp", 7875)
+        if len(case["Tag"]) == 32 and 16 <= len(case["IV"]) <= 256
+    ]
+    return [(c["Key"], c["IV"], c["AAD"], c["PT"], c["CT"] + c["Tag"]) for c in cases[:: len(cases) // 60]]
 
 
 SETTINGS = [

@@ -223,3 +223,13 @@ def test_oracle_on_known_processors() -> None:
 def test_lines_of_native_programs_are_read() -> None:
     text = 'pass fc_x abi fine\n{"symbol": "fc_y", "check": "abi", "status": "fail", "detail": "no"}\nnoise\n'
     assert list(parse_lines(text)) == [Cell("fc_x", "abi", PASS, "fine"), Cell("fc_y", "abi", FAIL, "no")]
+
+
+def test_t_a_a_kept_key_is_expanded_once() -> None:
+    """T-a: over 100 calls with kept keys no key schedule and no derivation of H runs."""
+    calls = "AESGCM.encrypt(nonce, data, None), AESGCM.decrypt(nonce, sealed, b'aad'), AES.ctr(iv, data)"
+    kept, made = which_ran.step(None, f"[({calls}) for _ in range(34)]", "fastcrypt.AESGCM(key32)")
+    schedules = {name for name in made.kernels if "expand_key" in name or "ghash_key" in name}
+    assert len(schedules) == 2
+    assert not kept.kernels & schedules
+    assert any("gcm_seal" in name for name in kept.kernels)

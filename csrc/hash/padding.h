@@ -40,7 +40,11 @@ static inline fc_lane fc_partial_lane(const uint8_t *p, size_t n) {
     low |= (uint64_t)0x80 << (8 * n);
   }
   /* Through registers: a plain initialiser would pass one half through the stack and leave it there. */
+#if defined(__clang__) || __GNUC__ >= 12
   return __builtin_shufflevector((fc_lane){low, 0}, (fc_lane){high, 0}, 0, 2);
+#else
+  return __builtin_shuffle((fc_lane){low, 0}, (fc_lane){high, 0}, (fc_lane){0, 2});
+#endif
 }
 
 /* block = tail[0..n), 0x80, zeros; n <= 63. */

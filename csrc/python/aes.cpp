@@ -4,6 +4,7 @@
 
 #include "python/arguments.h"
 #include "python/binding.h"
+#include "python/destination.h"
 
 extern "C" {
 #include "aes/gcm.h"
@@ -219,12 +220,7 @@ bool out_spares_key(PyObject *out, const Input &key) {
   if (!given(out)) return true;
   Output buffer;
   if (!buffer.open(out, "out")) return false;
-  const auto out_at = reinterpret_cast<uintptr_t>(buffer.data());
-  const auto key_at = reinterpret_cast<uintptr_t>(key.data());
-  if (out_at >= key_at + static_cast<uintptr_t>(key.size()) ||
-      key_at >= out_at + static_cast<uintptr_t>(buffer.size())) {
-    return true;
-  }
+  if (!regions_overlap(key.data(), key.size(), buffer.data(), buffer.size())) return true;
   PyErr_SetString(PyExc_ValueError, "out overlaps key");
   return false;
 }

@@ -35,6 +35,9 @@ PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direct
 /* A nonce of 8 to 128 bytes, or false with an exception that names `role`. */
 bool open_nonce(Input *nonce, PyObject *object, const char *role);
 
+/* The `buf` of the _into methods is no `out`: None is TypeError. */
+bool require_buffer(PyObject *object);
+
 /* Sets the module's InvalidTag and returns NULL. */
 PyObject *raise_invalid_tag(PyObject *module);
 

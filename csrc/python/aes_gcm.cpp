@@ -160,19 +160,12 @@ PyObject *decrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObj
   return open_attached(&cast(self)->key, cast(self)->tag_length, message, nullptr, module_of(self));
 }
 
-/* `buf` is no `out`, which may be None. */
-bool is_buffer(PyObject *object) {
-  if (object != Py_None) return true;
-  PyErr_SetString(PyExc_TypeError, "buffer must be a writable bytes-like object, not 'NoneType'");
-  return false;
-}
-
 PyObject *encrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {
       "encrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
   PyObject *v[4];
   Message message(INTO_NAMES);
-  if (!bind_message(signature, args, nargs, kwnames, v) || !is_buffer(v[LAST]) ||
+  if (!bind_message(signature, args, nargs, kwnames, v) || !require_buffer(v[LAST]) ||
       !message.open(v[NONCE], v[DATA], v[AAD])) {
     return nullptr;
   }
@@ -184,7 +177,7 @@ PyObject *decrypt_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, 
       "decrypt_into", 4, 4, 4, {"nonce", "data", "associated_data", "buf"}};
   PyObject *v[4];
   Message message(INTO_NAMES);
-  if (!bind_message(signature, args, nargs, kwnames, v) || !is_buffer(v[LAST]) ||
+  if (!bind_message(signature, args, nargs, kwnames, v) || !require_buffer(v[LAST]) ||
       !message.open(v[NONCE], v[DATA], v[AAD])) {
     return nullptr;
   }
@@ -382,11 +375,20 @@ const char doc[] =
 
 PyObject *raise_invalid_tag(PyObject *module) {
   PyObject *type = PyObject_GetAttrString(module, "InvalidTag");
-  if (type != nullptr) {
+  if (type == nullptr) return nullptr;
+  if (PyExceptionClass_Check(type)) {
     PyErr_SetNone(type);
-    Py_DECREF(type);
+  } else { /* the module is being torn down */
+    PyErr_SetString(PyExc_RuntimeError, "the tag does not verify");
   }
+  Py_DECREF(type);
   return nullptr;
+}
+
+bool require_buffer(PyObject *object) {
+  if (object != Py_None) return true;
+  PyErr_SetString(PyExc_TypeError, "buffer must be a writable bytes-like object, not 'NoneType'");
+  return false;
 }
 
 bool open_nonce(Input *nonce, PyObject *object, const char *role) {

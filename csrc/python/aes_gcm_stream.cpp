@@ -87,7 +87,7 @@ template <Crypt crypt>
 PyObject *update_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {"update_into", 2, 2, 2, {"data", "buf"}};
   PyObject *v[2];
-  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
+  if (!bind(signature, args, nargs, kwnames, v) || !require_buffer(v[1])) return nullptr;
   return run_update(cast(self), crypt, v[0], v[1]);
 }
 
@@ -179,6 +179,12 @@ PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_
   PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(owner)),
                                           encrypting ? "AESGCMEncryptor" : "AESGCMDecryptor");
   if (type == nullptr) return nullptr;
+  /* While the module is torn down, or patched by a test, the name may stand for something else. */
+  if (!PyType_Check(type) || reinterpret_cast<PyTypeObject *>(type)->tp_dealloc != destroy) {
+    Py_DECREF(type);
+    PyErr_SetString(PyExc_RuntimeError, "fastcrypt's stream types are gone or were replaced");
+    return nullptr;
+  }
   Object *self = PyObject_New(Object, reinterpret_cast<PyTypeObject *>(type));
   Py_DECREF(type);
   if (self == nullptr) return nullptr;

@@ -262,10 +262,22 @@ py::object call_kernel(const std::string &op, const std::string &name, const py:
   }
 }
 
+std::string text_argument(const py::args &args, size_t at) {
+  if (at < args.size() && py::isinstance<py::str>(args[at])) return py::cast<std::string>(args[at]);
+  throw py::type_error("call_kernel takes an op, a name and buffers");
+}
+
+py::object call_row(const py::args &args) {
+  const std::string op = text_argument(args, 0), name = text_argument(args, 1);
+  return call_kernel(op, name,
+                     py::args(args[py::slice(2, static_cast<py::ssize_t>(args.size()), 1)]));
+}
+
 }  // namespace
 
 void add_call_kernel(py::module_ &module) {
-  module.def("call_kernel", call_kernel, py::arg("op"), py::arg("name"),
+  /* All arguments as one tuple: pybind11's own TypeError would print them, a key among them. */
+  module.def("call_kernel", call_row,
              "Run one row directly: call_kernel('sha256_blocks', 'shani', state, data), or\n"
              "call_kernel('aes_ctr', 'aesni', key, counter, data, out). Buffers that the kernel\n"
              "updates must be writable.\n\n"

@@ -13,6 +13,7 @@ namespace fc {
 
 inline bool regions_overlap(const uint8_t *a, Py_ssize_t a_size, const uint8_t *b,
                             Py_ssize_t b_size) {
+  if (a_size == 0 || b_size == 0) return false;
   const auto a_at = reinterpret_cast<uintptr_t>(a), b_at = reinterpret_cast<uintptr_t>(b);
   return a_at < b_at + static_cast<uintptr_t>(b_size) &&
          b_at < a_at + static_cast<uintptr_t>(a_size);

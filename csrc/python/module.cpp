@@ -32,8 +32,11 @@ std::string valid_words() {
   return words;
 }
 
-std::string unknown_word(const char *word) {
-  return std::string("FASTCRYPT_CPU: unknown word '") + word + "'. Valid: " + valid_words();
+std::string unknown_word(std::string word) {
+  for (char &c : word) {
+    if (c < ' ' || c > '~') c = '?'; /* the environment is bytes, a message is text */
+  }
+  return "FASTCRYPT_CPU: unknown word '" + word + "'. Valid: " + valid_words();
 }
 
 void seal() {
@@ -85,7 +88,7 @@ py::frozenset narrow(const py::iterable &names, const std::string &setting) {
   const char *word;
   size_t len;
   if (fc_features_narrow(features_of(names), setting.c_str(), &features, &word, &len) != 0) {
-    throw py::value_error(unknown_word(std::string(word, len).c_str()));
+    throw py::value_error(unknown_word(std::string(word, len)));
   }
   return names_of(features);
 }

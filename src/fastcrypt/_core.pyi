@@ -2,10 +2,9 @@
 """Types of the extension module. Names without an underscore in fastcrypt/__init__.py are public."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, NoReturn, TypedDict, final, overload
+from typing import Any, Literal, NoReturn, Self, TypedDict, final, overload
 
 from _typeshed import ReadableBuffer, WriteableBuffer
-from typing_extensions import Self
 
 __version__: str
 _GIL_MINSIZE: int
@@ -44,6 +43,7 @@ def compare_digest(a: str, b: str, /) -> bool: ...
 def timingsafe_equal(a: ReadableBuffer | str, b: ReadableBuffer | str, /) -> bool: ...
 def timingsafe_bcmp(a: ReadableBuffer, b: ReadableBuffer, /) -> int: ...
 def timingsafe_memcmp(a: ReadableBuffer, b: ReadableBuffer, /) -> int: ...
+
 @final
 class AES:
     def __new__(cls, key: ReadableBuffer) -> Self: ...
