@@ -8,7 +8,6 @@ the files of tests/fuzz/corpus; the properties of the Python API get a few examp
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,6 +35,6 @@ def test_corpus_sees_planted_mistakes(plant: targets.Plant) -> None:
     assert done.returncode != 0
 
 
-@pytest.mark.parametrize("function", api.PROPERTIES, ids=lambda f: f.__name__)
-def test_api_with_hostile_types(function: Callable[..., None]) -> None:
-    api.run(function, 60, 1)
+@pytest.mark.parametrize("prop", api.PROPERTIES, ids=lambda p: p.name)
+def test_api_with_hostile_types(prop: api.Property) -> None:
+    prop.run(60, 1)

@@ -16,6 +16,7 @@ import mmap
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -203,10 +204,31 @@ def other_ctr(key: bytes, iv: bytes, data: bytes, offset: int) -> bytes:
     return other_cipher(key, mode, bytes(skip) + data, True)[skip:]
 
 
+@dataclass(frozen=True)
+class Property:
+    """A function that must not fail for any arguments from its strategies."""
+
+    function: Callable[..., None]
+    strategies: tuple[st.SearchStrategy[Any], ...]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    def run(self, examples: int, number: int) -> None:
+        profile = settings(max_examples=examples, deadline=None, database=None,
+                           suppress_health_check=list(HealthCheck))  # fmt: skip
+        seed(number)(profile(given(*self.strategies)(self.function)))()
+
+
+def holds_for(*strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Property]:
+    return lambda function: Property(function, strategies)
+
+
 # ---- The properties ------------------------------------------------------------------------------
 
 
-@given(st.lists(arguments(), max_size=6), arguments())
+@holds_for(st.lists(arguments(), max_size=6), arguments())
 def hashes(pieces: list[tuple[bytes, Any]], one: tuple[bytes, Any]) -> None:
     held, given_object = one
     for function, convert in ((fastcrypt.sha256_digest, bytes.hex), (fastcrypt.sha256_hexdigest, str)):
@@ -225,7 +247,7 @@ def hashes(pieces: list[tuple[bytes, Any]], one: tuple[bytes, Any]) -> None:
         assert context.copy().hexdigest() == right.hexdigest()
 
 
-@given(arguments(), arguments(), st.booleans())
+@holds_for(arguments(), arguments(), st.booleans())
 def compares(one: tuple[bytes, Any], two: tuple[bytes, Any], same: bool) -> None:
     a, b = one[0], one[0] if same else two[0]
     first, second = one[1], memoryview(b) if same else two[1]
@@ -242,7 +264,7 @@ def compares(one: tuple[bytes, Any], two: tuple[bytes, Any], same: bool) -> None
             assert result == right, function
 
 
-@given(arguments(any_keys), arguments(any_ivs), arguments(), st.integers(0, 5), st.integers(0, 1 << 70))
+@holds_for(arguments(any_keys), arguments(any_ivs), arguments(), st.integers(0, 5), st.integers(0, 1 << 70))
 def ciphers(key: Any, iv: Any, data: Any, which: int, offset: int) -> None:
     aes = attempt(lambda: AES(key[1]))
     if failed(aes):
@@ -271,7 +293,7 @@ def ciphers(key: Any, iv: Any, data: Any, which: int, offset: int) -> None:
         assert result == calls[which][1]()
 
 
-@given(keys, ivs, st.binary(max_size=400), st.tuples(*[st.integers(0, 500)] * 2), st.integers(0, 4))
+@holds_for(keys, ivs, st.binary(max_size=400), st.tuples(*[st.integers(0, 500)] * 2), st.integers(0, 4))
 def overlaps(key: bytes, iv: bytes, data: bytes, places: tuple[int, int], which: int) -> None:
     """Input and output anywhere in one memory: the right answer or ValueError, and nothing beside it."""
     data, (read_at, write_at) = data if which == 4 else data[: len(data) // 16 * 16], places
@@ -297,7 +319,7 @@ def overlaps(key: bytes, iv: bytes, data: bytes, places: tuple[int, int], which:
     assert memory == right
 
 
-@given(arguments(any_keys), arguments(nonces), arguments(), arguments(st.binary(max_size=100)), st.data())
+@holds_for(arguments(any_keys), arguments(nonces), arguments(), arguments(st.binary(max_size=100)), st.data())
 def aead(key: Any, nonce: Any, data: Any, aad: Any, more: st.DataObject) -> None:
     box = attempt(lambda: AESGCM(key[1]))
     if failed(box):
@@ -329,7 +351,7 @@ def aead(key: Any, nonce: Any, data: Any, aad: Any, more: st.DataObject) -> None
     raise AssertionError("the other library opened it")
 
 
-@given(keys, ivs, st.binary(min_size=1, max_size=300), st.integers(0, 3))
+@holds_for(keys, ivs, st.binary(min_size=1, max_size=300), st.integers(0, 3))
 def offsets_that_act(key: bytes, iv: bytes, data: bytes, what: int) -> None:
     """An offset whose __index__ resizes, releases or overwrites the other arguments."""
     buffer, out = bytearray(data), bytearray(len(data))
@@ -354,7 +376,7 @@ def offsets_that_act(key: bytes, iv: bytes, data: bytes, what: int) -> None:
         assert bytes(out) in [other_ctr(key, iv, d, 3) for d in (data, bytes(len(data)))]
 
 
-@given(st.integers(0, 11), st.sampled_from([1 << 31, (1 << 32) + 16, (1 << 36) - 1]))
+@holds_for(st.integers(0, 11), st.sampled_from([1 << 31, (1 << 32) + 16, (1 << 36) - 1]))
 def huge(which: int, size: int) -> None:
     """Lengths beyond 32 bits, where the answer needs no look at the data: an error, at once."""
     big: Any = memoryview(HUGE)[:size]
@@ -378,18 +400,12 @@ def huge(which: int, size: int) -> None:
 PROPERTIES = (hashes, compares, ciphers, overlaps, aead, offsets_that_act, huge)
 
 
-def run(function: Callable[..., None], examples: int, number: int) -> None:
-    profile = settings(max_examples=examples, deadline=None, database=None,
-                       suppress_health_check=list(HealthCheck))  # fmt: skip
-    seed(number)(profile(function))()
-
-
 def fuzz(seconds: int, number: int) -> int:
     """Every property by turns until the time is over; how many examples that made."""
     deadline, examples = time.monotonic() + seconds, 0
     while True:
-        for function in PROPERTIES:
-            run(function, 50, number)
+        for prop in PROPERTIES:
+            prop.run(50, number)
             examples += 50
             if time.monotonic() > deadline:
                 return examples
