@@ -41,6 +41,7 @@ def sources(quick: bool) -> dict[str, Callable[[], Iterator[Cell]]]:
     found["bochs"] = lambda: emulated.bochs_cells(quick)
     found["traces"] = lambda: traces.cells(*options)
     found["sanitizers"] = lambda: sanitizers.cells(quick)
+    found["fuzz"] = lambda: programs.fuzz_cells(quick)
     found["mutation"] = lambda: programs.mutation_cells(quick)
     return found
 

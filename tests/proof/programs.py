@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from . import native
 from .disassembly import ROOT
-from .result import FAIL, Cell, parse_lines
+from .result import FAIL, PASS, UNDECIDABLE, Cell, parse_lines
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -45,6 +45,18 @@ def further_cells(quick: bool) -> Iterator[Cell]:
 
     for cell in checks.further_cells(quick):
         yield Cell(*cell)
+
+
+def fuzz_cells(quick: bool) -> Iterator[Cell]:
+    """Every fuzz target for a share of a fixed time; longer by `make fuzz SECONDS=n`."""
+    if shutil.which("clang-19") is None and shutil.which("clang") is None:
+        status = FAIL if os.environ.get("CI") else UNDECIDABLE
+        yield Cell("fuzz", "fuzz", status, "needs Debian packages clang-19 libclang-rt-19-dev")
+        return
+    seconds = "6" if quick else os.environ.get("FASTCRYPT_FUZZ_SECONDS", "24")
+    command = [sys.executable, "-m", "tests.fuzz", "--seconds", seconds]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    yield Cell("fuzz", "fuzz", PASS if done.returncode == 0 else FAIL, (done.stdout + done.stderr)[-600:])
 
 
 def mutation_cells(quick: bool) -> Iterator[Cell]:
