@@ -598,6 +598,17 @@ def test_unknown_word_is_an_import_error() -> None:
         assert all(name in error for name in [*FEATURES, *LEVELS, "avx512", "baseline"])
 
 
+@pytest.mark.parametrize("setting", [b"\xff", b"-\xc3", "\u00e9".encode() * 40, b"nope\x80"])
+def test_setting_that_is_no_text_is_an_import_error(setting: bytes) -> None:
+    environment = {**os.environb, b"FASTCRYPT_CPU": setting}
+    done = subprocess.run(
+        [sys.executable, "-c", "import fastcrypt"], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"ImportError: FASTCRYPT_CPU: unknown word '" in done.stderr
+    assert b"Valid: scalar" in done.stderr
+
+
 def test_import_again_after_an_import_error() -> None:
     code = """
 import os

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "python/binding.h"
@@ -32,11 +33,16 @@ std::string valid_words() {
   return words;
 }
 
-std::string unknown_word(std::string word) {
-  for (char &c : word) {
-    if (c < ' ' || c > '~') c = '?'; /* the environment is bytes, a message is text */
-  }
+std::string unknown_word(const std::string &word) {
   return "FASTCRYPT_CPU: unknown word '" + word + "'. Valid: " + valid_words();
+}
+
+/* The environment is bytes and may be no text, or cut inside a character; a message is text. */
+std::string as_text(const char *bytes) {
+  PyObject *text =
+      PyUnicode_DecodeUTF8(bytes, static_cast<Py_ssize_t>(std::strlen(bytes)), "replace");
+  if (text == nullptr) throw py::error_already_set();
+  return py::cast<std::string>(py::reinterpret_steal<py::str>(text));
 }
 
 void seal() {
@@ -45,7 +51,7 @@ void seal() {
     case FC_SEAL_OK:
       return;
     case FC_SEAL_UNKNOWN_WORD:
-      throw py::import_error(unknown_word(error.detail));
+      throw py::import_error(unknown_word(as_text(error.detail)));
     case FC_SEAL_SELF_TEST:
       throw py::import_error(std::string("fastcrypt: self-test failed in kernel ") + error.detail);
   }
