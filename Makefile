@@ -40,7 +40,7 @@ test: $(VENV)/.extra-test
 	$(PY) -m pytest tests
 
 proof: $(VENV)/.extra-test
-	$(PY) -m tests.proof
+	$(PY) -m tests.proof $(if $(QUICK),--quick)
 
 bench: $(VENV)/.extra-bench
 	$(PY) -m bench
