@@ -40,7 +40,7 @@ test: $(VENV)/.extra-test
 	$(PY) -m pytest tests
 
 proof: $(VENV)/.extra-test
-	$(PY) -m tests.proof $(if $(QUICK),--quick)
+	$(PY) -m tests.proof $(PROOF_ARGS)
 
 bench: $(VENV)/.extra-bench
 	$(PY) -m bench
