@@ -43,6 +43,12 @@
   name:                     \
   .cfi_startproc
 
+/* A helper that a wider suite's file calls as well. */
+#define FC_SHARED_FUNC(name) \
+  .globl FC_SYMBOL(name);    \
+  FC_HIDE(name);             \
+  FC_LOCAL_FUNC(FC_SYMBOL(name))
+
 /* Save and restore a callee-saved register with the unwind information kept right. */
 #define FC_PUSH(reg)           \
   pushq reg;                   \

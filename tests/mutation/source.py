@@ -39,7 +39,7 @@ def asm_scopes(path: Path) -> list[Scope]:
     continued = False
     for number, line in enumerate(code_lines(path)):
         macro = re.match(r"\.macro (\w+)", line)
-        function = re.match(r"(?:FC_FUNC|FC_LOCAL_FUNC)\((\w+)\)", line)
+        function = re.match(r"(?:FC_FUNC|FC_LOCAL_FUNC|FC_SHARED_FUNC)\((\w+)\)", line)
         label = re.match(r"(\.?\w+):", line)
         define = re.match(r"#define (\w+)", line)
         if define or continued:

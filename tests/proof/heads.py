@@ -13,7 +13,7 @@ from .disassembly import GPRS, ROOT
 ASM = ROOT / "asm/x86_64"
 LEAKS = ROOT / "tests/native/leaks"
 
-_BEGIN = re.compile(r"^\s*(?:FC_FUNC|FC_LOCAL_FUNC)\((\w+)\)")
+_BEGIN = re.compile(r"^\s*(?:FC_FUNC|FC_LOCAL_FUNC|FC_SHARED_FUNC)\((\w+)\)")
 _DECLARED = re.compile(r"Public registers:(.*)")
 
 

@@ -41,6 +41,8 @@ ROUNDS = 960
 PUBLIC_BYTES = {"fc_aes_ctr_": "rsi", "fc_aes_gcm_encrypt_": "rsi", "fc_aes_gcm_decrypt_": "rsi"}
 #: The argument that points to a struct fc_gcm_message.
 MESSAGE = {"fc_aes_gcm_seal_": "rsi", "fc_aes_gcm_open_": "rsi"}
+#: Where the second half of these ops finds it: its callers have moved it there.
+MESSAGE_OF_HELPERS = {"fc_aesni_seal_rest": "r8", "fc_aesni_open_rest": "r8"}
 #: Its fields: all public, and two that point to public bytes (j0 and aad).
 MESSAGE_FIELDS = range(0, 56, 8)
 FIELDS_OF_PUBLIC_BYTES = (0, 8)
@@ -63,7 +65,10 @@ class Routine:
     @cached_property
     def messages(self) -> frozenset[str]:
         """Registers that may hold the pointer to the message."""
-        return self._copies({r for op, r in MESSAGE.items() if self.kernel.startswith(op)})
+        pointers = {r for op, r in MESSAGE.items() if self.kernel.startswith(op)}
+        if self.function.name in MESSAGE_OF_HELPERS:
+            pointers.add(MESSAGE_OF_HELPERS[self.function.name])
+        return self._copies(pointers)
 
     @cached_property
     def public_bytes(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 from . import module, native, oracle
 from .disassembly import ROOT
@@ -72,6 +73,15 @@ def _kernels(addresses: Iterable[int]) -> frozenset[str]:
     return frozenset(name for a in addresses if (name := image.name_at(a)) is not None and name in known)
 
 
+@cache
+def reached_from(row: Row) -> frozenset[str]:
+    """The kernels of a row, and those of other rows to which they hand over."""
+    image, known = module.image(), set(module.symbols())
+    built = [symbol for symbol in row.symbols if symbol in image.symbols]
+    reached = {f.name for symbol in built for f in image.reached_from(symbol)[0]}
+    return frozenset(row.symbols) | (reached & known)
+
+
 def problems_of(call: Call, ran: frozenset[str], setting: str | None) -> Iterator[tuple[str, str]]:
     """(symbol, what is wrong) of one call under one setting."""
     where = f"FASTCRYPT_CPU={setting or ''} {call.expression}"
@@ -81,7 +91,7 @@ def problems_of(call: Call, ran: frozenset[str], setting: str | None) -> Iterato
         if row is None:
             yield op, f"{where}: no row can run"
             continue
-        allowed |= set(row.symbols)
+        allowed |= reached_from(row)
         if not ran & set(row.symbols):
             yield row.symbols[0], f"{where}: did not run, but {', '.join(sorted(ran)) or 'nothing'}"
     for symbol in sorted(ran - allowed):
