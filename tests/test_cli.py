@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
+import inspect
 import json
 import os
 import pty
@@ -420,12 +421,50 @@ def test_import_does_not_load_the_command() -> None:
 
 def test_the_script_is_the_module() -> None:
     (script,) = entry_points(group="console_scripts", name="fastcrypt")
-    assert script.value == "fastcrypt.__main__:main"
-    assert script.load() is main.main
+    assert script.value == "fastcrypt_command:main"
+    assert "return main()" in inspect.getsource(script.load())
+
+
+def script() -> str:
+    found = Path(sys.executable).with_name("fastcrypt")
+    assert found.exists(), "pip has not installed the command"
+    return str(found)
+
+
+@pytest.mark.parametrize("arguments", [[], ["info"], ["sum", "x"], ["--version"]], ids=" ".join)
+def test_a_wrong_setting_is_one_line(arguments: list[str]) -> None:
+    status, out, err = call([script(), *arguments], FASTCRYPT_CPU="scalar,-nope")
+    assert (status, out) == (2, b"")
+    assert_one_line(err, "fastcrypt: FASTCRYPT_CPU: unknown word '-nope'. Valid: ")
+
+
+def test_an_interrupt_before_the_command_has_started() -> None:
+    """While the package is being imported: a finder that interrupts in the place of the user."""
+    code = """
+import sys, signal
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "fastcrypt":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+import fastcrypt_command
+sys.exit(fastcrypt_command.main())
+"""
+    assert call([sys.executable, "-c", code]) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], []], ids=" ".join)
+def test_closed_standard_output_is_a_write_error(arguments: list[str]) -> None:
+    status, out, err = call(["sh", "-c", '"$@" >&-', "sh", *COMMAND, *arguments])
+    assert (status, out) == (1, b"")
+    assert_one_line(err, "fastcrypt")
+    assert err.endswith(b": write error: Bad file descriptor\n")
 
 
 def test_version_help_and_wrong_commands() -> None:
     assert call([*COMMAND, "--version"]) == (0, f"fastcrypt {fastcrypt.__version__}\n".encode(), b"")
+    version = f"fastcrypt sum {fastcrypt.__version__}\n".encode()
+    assert call([*SUM, "--version"]) == (0, version, b"")
     for arguments in (["--help"], ["info", "--help"], ["sum", "--help"], ["bench", "--help"]):
         status, out, err = call([*COMMAND, *arguments])
         assert (status, err) == (0, b"")

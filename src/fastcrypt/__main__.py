@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m fastcrypt`, and the entry point of the `fastcrypt` command."""
+"""`python -m fastcrypt`: the same as the `fastcrypt` command."""
 
 import sys
 

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -47,6 +50,13 @@ def overview(_: Sequence[str]) -> int:
     return bench(["--quick"])
 
 
+class ClosedOutput(io.TextIOBase):
+    """Stdout where the shell closed it (>&-): Python has None there, and print() drops what it is given."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+
 RUN: dict[str, Callable[[Sequence[str]], int]] = {"info": info, "sum": sum_, "bench": bench}
 
 
@@ -74,10 +84,11 @@ def choose(argv: Sequence[str]) -> tuple[str, Callable[[Sequence[str]], int], Se
 def main(argv: Sequence[str] | None = None) -> int:
     name = "fastcrypt"
     try:
+        if sys.stdout is None:
+            sys.stdout = ClosedOutput()
         name, run, arguments = choose(sys.argv[1:] if argv is None else argv)
         status = run(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
         return status
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -38,6 +38,7 @@ class SumParser(Parser):
 def parser() -> Parser:
     made = SumParser(prog=PROGRAM, description=DESCRIPTION, usage=f"{PROGRAM} [OPTION]... [FILE]...")
     add = made.add_argument
+    add("--version", action="version", version=f"{PROGRAM} {fastcrypt.__version__}")
     add("files", nargs="*", metavar="FILE", help=argparse.SUPPRESS)
     add("-a", "--algorithm", default="sha256", metavar="ALGO", help="the hash (default: sha256)")
     add("-c", "--check", action="store_true", help="read digests from the FILEs and check them")
@@ -160,7 +161,7 @@ def size_of(names: Iterable[bytes]) -> int | None:
 
 def write(data: bytes) -> None:
     """All of it to stdout, now: nothing stays in a buffer that a later failure could lose."""
-    if sys.stdout is None:
+    if not sys.stdout.writable():  # closed: descriptor 1 may be another file by now
         raise Failure(f"write error: {os.strerror(errno.EBADF)}")
     view = memoryview(data)
     while view:

@@ -100,7 +100,7 @@ def coloured(results: Sequence[Result]) -> bool:
 
 
 def show(results: Sequence[Result]) -> None:
-    if sys.stdout is not None and sys.stdout.isatty() and coloured(results):
+    if sys.stdout.isatty() and coloured(results):
         return
     for line in plain(results):
         print(line)
