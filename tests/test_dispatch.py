@@ -43,11 +43,13 @@ LEVELS: dict[str, list[str]] = {
 FEATURES = list(itertools.chain.from_iterable(LEVELS.values()))
 AVX512 = LEVELS["x86-64-v4"]
 NEEDS: dict[str, list[str]] = {
-    **{name: ["avx"] for name in ("avx2", "f16c", "fma", "sha512")},
-    "vaes": ["avx", "aes"],
-    "vpclmulqdq": ["avx", "pclmulqdq"],
-    "avx512f": ["avx"],
-    **{name: ["avx", "avx512f"] for name in AVX512[1:]},
+    **{name: ["sse2"] for name in V2_ADDS.split() if name != "popcnt"},
+    **{name: ["sse2"] for name in ("avx", "gfni")},
+    **{name: ["sse2", "avx"] for name in ("avx2", "f16c", "fma", "sha512")},
+    "vaes": ["sse2", "avx", "aes"],
+    "vpclmulqdq": ["sse2", "avx", "pclmulqdq"],
+    "avx512f": ["sse2", "avx"],
+    **{name: ["sse2", "avx", "avx512f"] for name in AVX512[1:]},
 }
 
 
@@ -190,11 +192,11 @@ def test_a_hypervisor_that_hides_one_bit(missing: str) -> None:
 def test_every_bit_alone(word: str, table: dict[int, str]) -> None:
     """Each bit of CPUID gives its feature (where nothing else is needed for it) and no other."""
     for bit in range(32):
-        words = {"leaf1_ecx": OSXSAVE, "xcr0": 0xE7, word: 1 << bit}
+        words = {"leaf1_ecx": OSXSAVE, "leaf1_edx": 1 << 26, "xcr0": 0xE7, word: 1 << bit}
         if word == "leaf1_ecx":
             words["leaf1_ecx"] |= OSXSAVE
         name = table.get(bit)
-        expected = {name} if name and name not in NEEDS else set()
+        expected = {"sse2", name} if name and set(NEEDS.get(name, [])) <= {"sse2"} else {"sse2"}
         assert decode(**words) == expected, (word, bit)
 
 
@@ -223,6 +225,7 @@ def test_detection_against_proc_cpuinfo() -> None:
 # ---- FASTCRYPT_CPU --------------------------------------------------------------------------------
 
 WHOLE = set(FEATURES)
+SCALAR = {"popcnt", "movbe", "bmi1", "bmi2", "lzcnt", "adx"} & WHOLE
 V1, V2, V3 = (up_to(level, WHOLE) for level in ("x86-64", "x86-64-v2", "x86-64-v3"))
 
 #: setting, the CPU's features, what is left
@@ -251,7 +254,9 @@ NARROWED: list[tuple[str, set[str], set[str]]] = [
     ("-aes", WHOLE, WHOLE - {"aes", "vaes"}),
     ("-pclmulqdq", WHOLE, WHOLE - {"pclmulqdq", "vpclmulqdq"}),
     ("-aes,-pclmulqdq", WHOLE, WHOLE - {"aes", "vaes", "pclmulqdq", "vpclmulqdq"}),
-    ("-sse2,-sse2", WHOLE, WHOLE - {"sse2"}),
+    ("-sse2", WHOLE, SCALAR),
+    ("-sse2,-sse2", WHOLE, SCALAR),
+    ("x86-64-v2,-sse2", WHOLE, {"popcnt"}),
     ("x86-64-v2,-sha_ni,-aes,-ssse3", WHOLE, V2 - {"sha_ni", "aes", "ssse3"}),
 ]
 

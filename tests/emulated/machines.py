@@ -106,7 +106,7 @@ SETTINGS = {
     "-avx2": "aes=aesni",
     "-avx": "aes=aesni",
     "-aes": "timingsafe_bcmp=avx2",
-    "-sse2": "aes=aesni timingsafe_bcmp=gpr",
+    "-sse2": "timingsafe_bcmp=gpr",
     "x86-64-v3,-pclmulqdq,-avx2": "",
 }
 

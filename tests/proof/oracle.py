@@ -30,6 +30,7 @@ _LEVELS = {
 
 #: Removing a feature removes what depends on it.
 _DEPENDENTS = {
+    "sse2": set().union(*_LEVELS.values()) - {"popcnt", "movbe", "bmi1", "bmi2", "lzcnt", "adx"},
     "avx": {"avx2", "fma", "f16c", "vaes", "vpclmulqdq", "sha512", *_LEVELS["x86-64-v4"]},
     "aes": {"vaes"},
     "pclmulqdq": {"vpclmulqdq"},
