@@ -6,8 +6,9 @@
  * Contract: kernels.h, every op with a row `portable`; the body is fc_<op>_portable_body
  * Needs: nothing beyond the baseline (pxor and movaps are SSE2)
  * Arguments: those of the op, untouched
- * Registers: xmm0-15 and every caller-saved general register are cleared, rax only where the op
- *   returns nothing. A body that the build made use AVX ends with vzeroupper, as compilers do.
+ * Registers: xmm0-15, rdi and r8-r11 are cleared, rax only where the op returns nothing. rcx, rdx and
+ *   rsi, whatever the body left in them, have been overwritten with the depth and addresses of the
+ *   stack, which are public. A body that the build made use AVX ends with vzeroupper, as compilers do.
  * Secret: whatever the body left in registers and below its frame
  * Public registers: rcx rdx rsi
  *
@@ -74,9 +75,6 @@ fc_portable_clear:
   jne .Lclear_next
   movq STACK_END, %rsp
   .cfi_def_cfa_register %rsp
-  xorl %ecx, %ecx
-  xorl %edx, %edx
-  xorl %esi, %esi
   xorl %edi, %edi
   xorl %r8d, %r8d
   xorl %r9d, %r9d
