@@ -49,9 +49,10 @@ PLANTED = {
     "changes_mxcsr": ("abi", "abi"),
     "dirty_upper": ("abi", "abi"),
     "below_red_zone": ("abi", "signals"),
+    "needs_large_stack": ("abi", "thread"),
     "branches": ("ctgrind", "ctgrind"),
     "leaves_vector": ("wiped", "wiped"),
-    "leaves_register": ("wiped", "wiped"),
+    **{f"leaves_{reg}": ("wiped", "wiped") for reg in ("rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11")},
     "leaves_stack": ("wiped", "wiped"),
 }
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * abi      rbx, rbp, r12-r15, rsp, the direction flag, MXCSR, the x87 state and the caller's stack
- * are as before the call, and no upper half of a ymm register is left dirty stack    at most 2048
- * bytes below the caller are written (painted, then looked at) thread   the kernel runs on a thread
- * with a stack of 64 KiB signals  answers stay right while a timer's handler keeps writing its
- * frame below the kernel's stack
+ * Four checks:
+ *
+ * - abi: rbx, rbp, r12-r15, rsp, the direction flag, MXCSR, the x87 state and the caller's stack are as
+ *   before the call, and no upper half of a ymm register is left dirty.
+ * - stack: at most 2048 bytes below the caller are written (painted, then looked at).
+ * - thread: the kernel runs on a thread whose stack is 64 KiB between pages that are not there.
+ * - signals: answers stay right while a timer's handler keeps writing its frame below the kernel's stack.
  */
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
@@ -140,25 +144,65 @@ static void check_abi(const struct harness_target *target) {
 
 /* ---- thread ---------------------------------------------------------------------------------- */
 
+enum { THREAD_STACK = 65536, THREAD_GUARD = 1 << 20 };
+
+static sigjmp_buf after_fault;
+
+static void on_fault(int signal_number) {
+  (void)signal_number;
+  siglongjmp(after_fault, 1);
+}
+
+struct thread_run {
+  struct harness_call *call;
+  int faulted;
+};
+
 static void *run_on_thread(void *argument) {
-  struct harness_call *call = argument;
+  static uint8_t stack[65536];
+  const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+  struct thread_run *run = argument;
   uint8_t here;
-  trampoline_call(call, &here - 1024); /* below this frame, on the thread's stack */
+  sigaltstack(&alternate, NULL);
+  if (sigsetjmp(after_fault, 1) == 0) {
+    trampoline_call(run->call, &here - 1024); /* below this frame, on the thread's stack */
+  } else {
+    run->faulted = 1;
+  }
   return NULL;
 }
 
-static void check_thread(const struct harness_target *target) {
+/* Run on a thread with this stack, faults caught; 0 if that could be done. */
+static int run_in_thread(struct thread_run *run, uint8_t *stack) {
+  struct sigaction action, before;
   pthread_attr_t attributes;
   pthread_t thread;
-  const size_t n = harness_has_n(target->op) ? 4096 : 0;
-  struct harness_call call = case_of(target, n, 32);
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_fault;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGSEGV, &action, &before);
   pthread_attr_init(&attributes);
-  int failed = pthread_attr_setstacksize(&attributes, 65536);
-  if (failed == 0) failed = pthread_create(&thread, &attributes, run_on_thread, &call);
+  int failed = pthread_attr_setstack(&attributes, stack, THREAD_STACK);
+  if (failed == 0) failed = pthread_create(&thread, &attributes, run_on_thread, run);
   if (failed == 0) failed = pthread_join(thread, NULL);
   pthread_attr_destroy(&attributes);
-  harness_report(failed ? HARNESS_FAIL : HARNESS_PASS, target->id, "thread",
-                 "stack of 64 KiB, n %zu", n);
+  sigaction(SIGSEGV, &before, NULL);
+  return failed;
+}
+
+static void check_thread(const struct harness_target *target) {
+  const size_t n = harness_has_n(target->op) ? 4096 : 0;
+  struct harness_call call = case_of(target, n, 32);
+  struct thread_run run = {.call = &call};
+  const size_t size = THREAD_GUARD + THREAD_STACK + THREAD_GUARD;
+  uint8_t *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int failed = p == MAP_FAILED;
+  if (!failed) failed = mprotect(p + THREAD_GUARD, THREAD_STACK, PROT_READ | PROT_WRITE);
+  if (!failed) failed = run_in_thread(&run, p + THREAD_GUARD);
+  if (p != MAP_FAILED) munmap(p, size);
+  harness_report(failed || run.faulted ? HARNESS_FAIL : HARNESS_PASS, target->id, "thread",
+                 "stack of 64 KiB, n %zu%s%s", n, failed ? ", no such thread" : "",
+                 run.faulted ? ", an access outside of it" : "");
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */

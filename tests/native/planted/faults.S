@@ -91,14 +91,26 @@ FC_FUNC(fault_leaves_vector)
   ret
 FC_END(fault_leaves_vector)
 
-FC_FUNC(fault_leaves_register)
+/* One for each caller-saved register: the first byte of B stays in it. */
+.macro LEAVES_REGISTER name, reg
+FC_FUNC(\name)
   COMPARE
   testq LEN, LEN
-  jz .Lempty
-  movzbl (B), %r10d
-.Lempty:
+  jz .Lempty\@
+  movzbl (B), \reg
+.Lempty\@:
   ret
-FC_END(fault_leaves_register)
+FC_END(\name)
+.endm
+
+LEAVES_REGISTER fault_leaves_rcx, %ecx
+LEAVES_REGISTER fault_leaves_rdx, %edx
+LEAVES_REGISTER fault_leaves_rsi, %esi
+LEAVES_REGISTER fault_leaves_rdi, %edi
+LEAVES_REGISTER fault_leaves_r8, %r8d
+LEAVES_REGISTER fault_leaves_r9, %r9d
+LEAVES_REGISTER fault_leaves_r10, %r10d
+LEAVES_REGISTER fault_leaves_r11, %r11d
 
 FC_FUNC(fault_leaves_stack)
   COMPARE
