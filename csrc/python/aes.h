@@ -41,6 +41,15 @@ bool require_buffer(PyObject *object);
 /* Sets the module's InvalidTag and returns NULL. */
 PyObject *raise_invalid_tag(PyObject *module);
 
+/* The same with its `index` set. */
+PyObject *raise_invalid_tag_at(PyObject *module, Py_ssize_t index);
+
+/* The methods of AESGCM that take many records; `module` has InvalidTag. */
+PyObject *encrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *const *args,
+                       Py_ssize_t nargs, PyObject *kwnames);
+PyObject *decrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *const *args,
+                       Py_ssize_t nargs, PyObject *kwnames, PyObject *module);
+
 /* What AESGCM.encryptor and .decryptor return; keeps `owner`, whose key it uses, alive. */
 PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_length,
                          Direction direction, PyObject *nonce, PyObject *aad);

@@ -228,6 +228,15 @@ PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
   return result.finish();
 }
 
+PyObject *many_encrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  return encrypt_many(&cast(self)->key, cast(self)->tag_length, args, nargs, kwnames);
+}
+
+PyObject *many_decrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  return decrypt_many(&cast(self)->key, cast(self)->tag_length, args, nargs, kwnames,
+                      module_of(self));
+}
+
 PyObject *new_stream(PyObject *self, Direction direction, const Signature &signature,
                      PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   PyObject *v[2];
@@ -316,9 +325,10 @@ PyObject *get_tag_length(PyObject *self, void *) {
   return PyLong_FromSsize_t(cast(self)->tag_length);
 }
 
-#define METHOD(function, doc)                                                    \
-  {#function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
+#define NAMED_METHOD(name, function, doc)                                   \
+  {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
    METH_FASTCALL | METH_KEYWORDS, doc}
+#define METHOD(function, doc) NAMED_METHOD(#function, function, doc)
 
 PyMethodDef methods[] = {
     METHOD(encrypt,
@@ -347,6 +357,31 @@ PyMethodDef methods[] = {
         decrypt_detached,
         "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
         "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
+    NAMED_METHOD(
+        "encrypt_many", many_encrypt,
+        "encrypt_many($self, nonces, datas, aads=None, *, record_size=None, out=None)\n--\n\n"
+        "encrypt() of many records in one call: a list of bytes, each ciphertext and tag.\n\n"
+        "nonces is a list, or one buffer of 12 bytes for each record; datas a list, or one buffer\n"
+        "that is cut every record_size bytes, where the last record may be short; aads None, one\n"
+        "buffer for all records, or a list of buffers and None. With out, a writable buffer of\n"
+        "exactly the size of all results, they go there back to back, and the number of bytes\n"
+        "written is returned. A record may be encrypted in place: its data starts where its "
+        "result\n"
+        "goes. Any other overlap is ValueError, as are wrong counts and sizes.\n"
+        "Nothing is written unless all arguments are right. Threads may share the key and the\n"
+        "arguments: all items are held until the end. From 16 KiB on other threads run meanwhile."),
+    NAMED_METHOD(
+        "decrypt_many", many_decrypt,
+        "decrypt_many($self, nonces, datas, aads=None, *, record_size=None, out=None,\n"
+        "             errors=\"raise\")\n--\n\n"
+        "decrypt() of many records, each ciphertext and tag, in one call: a list of bytes.\n\n"
+        "Arguments are those of encrypt_many(); record_size counts the tag. With errors=\"raise\"\n"
+        "it is all or nothing: InvalidTag, whose index is the number of the first bad record, and\n"
+        "all of out is zeroed, in place the ciphertext too. With errors=\"none\" a bad record "
+        "gives\n"
+        "None in the list and zeros in out, and the others stand; with out the list then has the\n"
+        "number of bytes of each record, or None. A record shorter than a tag is bad and has no\n"
+        "bytes in out."),
     METHOD(encryptor,
            "encryptor($self, nonce, associated_data=None)\n--\n\n"
            "A message in pieces: an object with update(data), update_into(data, buf) and\n"
@@ -382,6 +417,24 @@ PyObject *raise_invalid_tag(PyObject *module) {
     PyErr_SetString(PyExc_RuntimeError, "the tag does not verify");
   }
   Py_DECREF(type);
+  return nullptr;
+}
+
+PyObject *raise_invalid_tag_at(PyObject *module, Py_ssize_t index) {
+  PyObject *number = PyLong_FromSsize_t(index);
+  if (number == nullptr) return nullptr;
+  raise_invalid_tag(module);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (PyObject_SetAttrString(value, "index", number) == 0) {
+    PyErr_Restore(type, value, traceback);
+  } else { /* no memory for its attributes */
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  }
+  Py_DECREF(number);
   return nullptr;
 }
 

@@ -19,6 +19,9 @@ constexpr Py_ssize_t FC_COMPARE_DETACH_BYTES = 131072;
 /* AES: 16 KiB are 4 us of GCM with AES-NI. */
 constexpr Py_ssize_t FC_AES_DETACH_BYTES = 16384;
 
+/* What a GCM record costs besides its bytes, in bytes of a long message. */
+constexpr Py_ssize_t FC_AES_RECORD_BYTES = 256;
+
 namespace fc {
 
 /* Releases the GIL for a scope if the work is long enough. */
