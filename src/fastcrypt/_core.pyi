@@ -11,6 +11,9 @@ _GIL_MINSIZE: int
 
 _Mode = Literal["ecb", "cbc", "ctr", "gcm"]
 _Padding = Literal["pkcs7"]
+# One buffer that is cut, or a buffer for each record.
+_Packed = ReadableBuffer | Iterable[ReadableBuffer]
+_AADs = ReadableBuffer | Iterable[ReadableBuffer | None]
 
 @final
 class sha256:
@@ -183,6 +186,70 @@ class AESGCM:
         *,
         out: WriteableBuffer,
     ) -> int: ...
+    @overload
+    def encrypt_many(
+        self,
+        nonces: _Packed,
+        datas: _Packed,
+        aads: _AADs | None = None,
+        *,
+        record_size: int | None = None,
+        out: None = None,
+    ) -> list[bytes]: ...
+    @overload
+    def encrypt_many(
+        self,
+        nonces: _Packed,
+        datas: _Packed,
+        aads: _AADs | None = None,
+        *,
+        record_size: int | None = None,
+        out: WriteableBuffer,
+    ) -> int: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Packed,
+        datas: _Packed,
+        aads: _AADs | None = None,
+        *,
+        record_size: int | None = None,
+        out: None = None,
+        errors: Literal["raise"] = "raise",
+    ) -> list[bytes]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Packed,
+        datas: _Packed,
+        aads: _AADs | None = None,
+        *,
+        record_size: int | None = None,
+        out: WriteableBuffer,
+        errors: Literal["raise"] = "raise",
+    ) -> int: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Packed,
+        datas: _Packed,
+        aads: _AADs | None = None,
+        *,
+        record_size: int | None = None,
+        out: None = None,
+        errors: Literal["none"],
+    ) -> list[bytes | None]: ...
+    @overload
+    def decrypt_many(
+        self,
+        nonces: _Packed,
+        datas: _Packed,
+        aads: _AADs | None = None,
+        *,
+        record_size: int | None = None,
+        out: WriteableBuffer,
+        errors: Literal["none"],
+    ) -> list[int | None]: ...
     @property
     def tag_length(self) -> int: ...
     def __reduce__(self) -> NoReturn: ...

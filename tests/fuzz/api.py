@@ -351,6 +351,39 @@ def aead(key: Any, nonce: Any, data: Any, aad: Any, more: st.DataObject) -> None
     raise AssertionError("the other library opened it")
 
 
+records = st.lists(
+    st.tuples(arguments(good_nonces), arguments(), arguments(st.binary(max_size=40))), max_size=6
+)
+
+
+@holds_for(keys, records, st.data())
+def many(key: bytes, given: list[Any], more: st.DataObject) -> None:
+    """Lists of hostile items; then forgeries among what came out."""
+    box, other = AESGCM(key), OtherAESGCM(key)
+    columns: list[list[tuple[bytes, Any]]] = [[record[i] for record in given] for i in range(3)]
+    nonces, datas, aads = ([given_object for _, given_object in column] for column in columns)
+    result = attempt(lambda: box.encrypt_many(nonces, datas, aads))
+    if failed(result) or not fair(*nonces, *datas, *aads):
+        return
+    held_aads = [held if given_object is not None else b"" for held, given_object in columns[2]]
+    held_nonces, held_datas = [held for held, _ in columns[0]], [held for held, _ in columns[1]]
+    assert result == [other.encrypt(*held) for held in zip(held_nonces, held_datas, held_aads, strict=True)]
+    bad = {i for i in range(len(result)) if more.draw(st.booleans())}
+    forged = [bytearray(record) for record in result]
+    for i in bad:
+        forged[i][more.draw(st.integers(0, len(forged[i]) - 1))] ^= more.draw(st.integers(1, 255))
+    out = bytearray(b"\x5a" * sum(map(len, held_datas)))
+    opened = box.decrypt_many(held_nonces, forged, held_aads, errors="none")
+    assert opened == [None if i in bad else data for i, data in enumerate(held_datas)]
+    try:
+        assert box.decrypt_many(held_nonces, forged, held_aads, out=out) == len(out)
+        assert not bad
+        assert out == b"".join(held_datas)
+    except InvalidTag as error:
+        assert error.index == min(bad)
+        assert out == bytes(len(out)), "a forgery left something in out"
+
+
 @holds_for(keys, ivs, st.binary(min_size=1, max_size=300), st.integers(0, 3))
 def offsets_that_act(key: bytes, iv: bytes, data: bytes, what: int) -> None:
     """An offset whose __index__ resizes, releases or overwrites the other arguments."""
@@ -397,7 +430,7 @@ def huge(which: int, size: int) -> None:
     assert not fastcrypt.compare_digest(big, b"x")
 
 
-PROPERTIES = (hashes, compares, ciphers, overlaps, aead, offsets_that_act, huge)
+PROPERTIES = (hashes, compares, ciphers, overlaps, aead, many, offsets_that_act, huge)
 
 
 def fuzz(seconds: int, number: int) -> int:

@@ -152,6 +152,38 @@ def records() -> dict[str, Call]:
     }
 
 
+def many_records() -> dict[str, Call]:
+    aead: Any = AESGCM(KEY)
+    nonces, packed = [NONCE] * 3, NONCE * 3
+    sealed = aead.encrypt_many(nonces, [DATA, DATA[:5], b""], AAD)
+    forged = [sealed[0], bytearray(21), sealed[2]]
+    part = memoryview(AREA)[:101]
+    sizes = {"record_size": 32, "out": bytearray(144)}
+    return {
+        "AESGCM.encrypt_many": Call(lambda: aead.encrypt_many(nonces, [DATA, bytearray(5), b""], AAD)),
+        "AESGCM.encrypt_many packed": Call(lambda: aead.encrypt_many(packed, bytearray(DATA), **sizes)),
+        "AESGCM.encrypt_many long": Call(lambda: aead.encrypt_many(packed[12:], LONG, record_size=20000)),
+        "AESGCM.encrypt_many bad count": Call(lambda: aead.encrypt_many(nonces, [bytearray(3)]), ValueError),
+        "AESGCM.encrypt_many bad item": Call(
+            lambda: aead.encrypt_many(nonces, [bytearray(3), memoryview(DATA), WRONG]), TypeError
+        ),
+        "AESGCM.encrypt_many unhelpful": Call(
+            lambda: aead.encrypt_many(nonces, bytearray(3), record_size=UNHELPFUL), ZeroDivisionError
+        ),
+        "AESGCM.encrypt_many small out": Call(
+            lambda: aead.encrypt_many(nonces, sealed, out=part), ValueError
+        ),
+        "AESGCM.decrypt_many": Call(lambda: aead.decrypt_many(nonces, sealed, [bytearray(AAD)] * 3)),
+        "AESGCM.decrypt_many out": Call(lambda: aead.decrypt_many(packed, sealed, AAD, out=part)),
+        "AESGCM.decrypt_many forged": Call(lambda: aead.decrypt_many(nonces, forged, AAD), InvalidTag),
+        "AESGCM.decrypt_many none": Call(lambda: aead.decrypt_many(nonces, forged, AAD, errors="none")),
+        "AESGCM.decrypt_many none out": Call(
+            lambda: aead.decrypt_many(nonces, forged, AAD, errors="none", out=part)
+        ),
+        "AESGCM.decrypt_many bad errors": Call(lambda: aead.decrypt_many([], [], errors="x"), ValueError),
+    }
+
+
 def streams() -> dict[str, Call]:
     aead: Any = AESGCM(KEY)
     text, tag = aead.encrypt_detached(NONCE, DATA, AAD)
@@ -237,7 +269,7 @@ def facts() -> dict[str, Call]:
 
 
 def hot_calls() -> dict[str, Call]:
-    return hashes() | compares() | blocks() | records() | streams() | functions()
+    return hashes() | compares() | blocks() | records() | many_records() | streams() | functions()
 
 
 def all_calls() -> dict[str, Call]:
