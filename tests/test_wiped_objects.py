@@ -25,6 +25,8 @@ from typing import Any
 import pytest
 from scan import expected, freed
 
+from fastcrypt import _core
+
 TESTS = Path(__file__).resolve().parent
 SETTINGS = ("native", "scalar")
 
@@ -49,7 +51,7 @@ def test_the_expected_secrets_are_right() -> None:
 
 def secret_of(case: str, rng: random.Random) -> tuple[bytes, list[bytes]]:
     """A secret for a case, and the pieces that memory must not hold."""
-    if "sha256" in case:
+    if freed.kind_of(case) == "message":
         message = rng.randbytes(freed.MESSAGE_BYTES)
         return message, expected.windows(expected.sha256_secrets(message))
     key = rng.randbytes(freed.KEY_BYTES)
@@ -100,10 +102,6 @@ def test_a_call_leaves_nothing(library: Path, setting: str, case: str) -> None:
     assert (answer["in_freed"], answer["on_stack"]) == (0, 0)
 
 
-#: How many bytes at an object's end are secret: the key schedule, GHASH's powers, the context.
-SECRET_BYTES = {"cryptor": 96, "AESGCM": 976 + 1024, "AES": 976, "sha256": 104}
-
-
 @on_linux
 @has_malloc
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -112,8 +110,9 @@ def test_a_dead_object_is_all_zeros(library: Path, setting: str, case: str) -> N
     """All that is not public in it, in whatever form the suite keeps its keys there."""
     answer = answers(library, setting)[case]
     assert answer["watched"] >= answer["size"] > 100, "the block was not seen being freed"
-    secret = next(size for name, size in SECRET_BYTES.items() if name in case)
-    assert [at for at in answer["nonzero"] if at >= answer["size"] - secret] == []
+    secret = answer["size"] - freed.OBJECTS[case].secret_bytes
+    assert secret >= freed.HEADER
+    assert [at for at in answer["nonzero"] if at >= secret] == []
     assert (answer["in_freed"], answer["on_stack"]) == (0, 0)
 
 
@@ -182,3 +181,10 @@ def test_nothing_is_left_in_the_process(setting: str) -> None:
 def test_the_search_sees_a_copy(plant: str) -> None:
     found, _ = found_in_stopped("native", plant)
     assert found == {plant}
+
+
+def test_every_type_is_in_the_table() -> None:
+    """So that a new one cannot be forgotten."""
+    types = {v for v in vars(_core).values() if isinstance(v, type) and not issubclass(v, Exception)}
+    secrets = {"key": bytearray(freed.KEY_BYTES), "message": bytearray(freed.MESSAGE_BYTES)}
+    assert {type(held.make(secrets[held.kind])) for held in freed.OBJECTS.values()} == types

@@ -15,7 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import fastcrypt
 from fastcrypt import AES, AESGCM, InvalidTag, aes_decrypt, aes_encrypt, sha256
@@ -137,14 +137,30 @@ CALLS: dict[str, Callable[[bytearray], Any]] = {
     "sha256_hexdigest": fastcrypt.sha256_hexdigest,
 }
 
-#: Cases of objects: the block that held them, at the moment when it is freed.
-OBJECTS: dict[str, Callable[[bytearray], Any]] = {
-    "del AES": used_aes,
-    "del AESGCM": used_aesgcm,
-    "del an encryptor": begun,
-    "del a decryptor": lambda key: begun(key, decrypting=True),
-    "del a copy of sha256": lambda message: buffered(message, 63).copy(),
-    **{f"del sha256 of {n}": (lambda message, n=n: buffered(message, n)) for n in range(1, 64)},  # type: ignore[misc]
+
+class Held(NamedTuple):
+    """An object made of a secret: how, how many bytes at its end are secret, and what kind of secret."""
+
+    make: Callable[[bytearray], Any]
+    secret_bytes: int
+    kind: str = "key"
+
+
+#: A key schedule (with the number of rounds); the powers of H; a hash's state, length and buffer; what a
+#: message in pieces keeps beside its copy of the key.
+SCHEDULE, POWERS, SHA256, STREAM = 976, 1024, 104, 96
+
+#: Cases of objects: the block that held them, at the moment when it is freed. A new type is a line here.
+OBJECTS: dict[str, Held] = {
+    "AES": Held(used_aes, SCHEDULE),
+    "AESGCM": Held(used_aesgcm, SCHEDULE + POWERS),
+    "encryptor": Held(begun, STREAM),
+    "decryptor": Held(lambda key: begun(key, decrypting=True), STREAM),
+    "a copy of sha256": Held(lambda message: buffered(message, 63).copy(), SHA256, "message"),
+    **{
+        f"sha256 of {n}": Held(lambda message, n=n: buffered(message, n), SHA256, "message")  # type: ignore[misc]
+        for n in range(1, 64)
+    },
 }
 
 #: The same with a secret left behind on purpose: the search must see it.
@@ -154,6 +170,14 @@ PLANTED: dict[str, Callable[[bytearray], Any]] = {
 }
 
 CASES = [*CALLS, *OBJECTS, *PLANTED]
+
+
+def kind_of(case: str) -> str:
+    """What the secret of a case is: a key or a message. Calls on messages have the hash's name in theirs."""
+    if case in OBJECTS:
+        return OBJECTS[case].kind
+    return "message" if "sha" in case else "key"
+
 
 LIBRARY: Any = None
 
@@ -168,7 +192,7 @@ def load(path: str) -> Any:
 
 
 def run(case: str, secret: bytearray) -> dict[str, Any]:
-    dying = Dying(OBJECTS[case](secret)) if case in OBJECTS else None
+    dying = Dying(OBJECTS[case].make(secret)) if case in OBJECTS else None
     if dying is not None:
         LIBRARY.search_call(dying.die, (), dying.address)
     else:

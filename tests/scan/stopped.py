@@ -16,20 +16,17 @@ import threading
 
 from fastcrypt import sha256_digest, sha256_hexdigest
 
-from .freed import CALLS, KEY_BYTES, MESSAGE_BYTES, OBJECTS, read
+from .freed import CALLS, KEY_BYTES, MESSAGE_BYTES, OBJECTS, kind_of, read, used_aes, used_aesgcm
 
 
 def use(key: bytearray, message: bytearray) -> None:
     """Every case, then data that is long enough for the GIL to be released."""
-    for name, case in (CALLS | OBJECTS).items():
-        case(message if "sha256" in name else key)
+    for name, make in (CALLS | {name: held.make for name, held in OBJECTS.items()}).items():
+        make(message if kind_of(name) == "message" else key)
     long_data = bytes(1 << 20)
-    for name in ("del AES", "del AESGCM"):
-        held = OBJECTS[name](key)
-        if name == "del AES":
-            held.ctr(bytes(16), held.cbc_encrypt(bytes(16), long_data))
-        else:
-            held.decrypt(bytes(12), held.encrypt(bytes(12), long_data, None), None)
+    cipher, aead = used_aes(key), used_aesgcm(key)
+    cipher.ctr(bytes(16), cipher.cbc_encrypt(bytes(16), long_data))
+    aead.decrypt(bytes(12), aead.encrypt(bytes(12), long_data, None), None)
     sha256_digest(message)
     sha256_hexdigest(message)
 
