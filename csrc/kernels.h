@@ -91,6 +91,13 @@ struct fc_gcm_message {
   uint8_t *tag; /* 16 bytes, written */
 };
 
+/* One chain of CBC among several. What iv points to is 16 bytes, and advances. */
+struct fc_cbc_chain {
+  uint8_t *iv;
+  const uint8_t *in;
+  uint8_t *out; /* may equal in */
+};
+
 /* FIPS 197 section 5.2. key_len is 16, 24 or 32. Writes every byte of *key. */
 typedef void fc_aes_expand_key_fn(struct fc_aes_key *key, const uint8_t *bytes, size_t key_len);
 
@@ -107,12 +114,31 @@ typedef void fc_aes_cbc_decrypt_fn(const struct fc_aes_key *key, uint8_t iv[16],
                                    uint8_t *out, size_t nblocks);
 
 /*
+ * cbc_encrypt on nchains independent chains of nblocks blocks each, side by side: one chain waits
+ * for each of its rounds, several fill the time. The chains themselves are public and not written;
+ * no output overlaps anything of another chain.
+ */
+typedef void fc_aes_cbc_encrypt_many_fn(const struct fc_aes_key *key,
+                                        const struct fc_cbc_chain *chains, size_t nchains,
+                                        size_t nblocks);
+
+/*
  * SP 800-38A section 6.5 with a big-endian 128-bit counter that wraps at 2^128. len is in bytes and
  * need not be a multiple of 16. On return counter has been advanced by the number of blocks begun,
  * so only the last call on a stream may end inside a block. The counter is public.
  */
 typedef void fc_aes_ctr_fn(const struct fc_aes_key *key, uint8_t counter[16], const uint8_t *in,
                            uint8_t *out, size_t len);
+
+/*
+ * IEEE 1619 (XTS) over nblocks whole blocks: out = E(in ^ tweak) ^ tweak, or D for decryption, and
+ * tweak = tweak * alpha after each block. The tweak is the encrypted one, E_K2(i), and is advanced
+ * by nblocks multiplications. It is secret. Ciphertext stealing is done above (aes/xts.c).
+ */
+typedef void fc_aes_xts_encrypt_fn(const struct fc_aes_key *key, uint8_t tweak[16],
+                                   const uint8_t *in, uint8_t *out, size_t nblocks);
+typedef void fc_aes_xts_decrypt_fn(const struct fc_aes_key *key, uint8_t tweak[16],
+                                   const uint8_t *in, uint8_t *out, size_t nblocks);
 
 /* Derive *ghash from the hash subkey h. Writes every byte of *ghash. */
 typedef void fc_aes_ghash_key_fn(struct fc_ghash_key *ghash, const uint8_t h[16]);
@@ -156,7 +182,10 @@ typedef void fc_aes_gcm_open_fn(const struct fc_gcm_key *key, const struct fc_gc
   X(ecb_decrypt)            \
   X(cbc_encrypt)            \
   X(cbc_decrypt)            \
+  X(cbc_encrypt_many)       \
   X(ctr)                    \
+  X(xts_encrypt)            \
+  X(xts_decrypt)            \
   X(ghash_key)              \
   X(ghash)                  \
   X(gcm_encrypt)            \

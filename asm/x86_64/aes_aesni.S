@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * AES-128/192/256 with AES-NI and GHASH with PCLMULQDQ: key schedule, ECB, CBC, CTR (this file) and
- * GCM (aes_aesni_gcm.inc).
+ * AES-128/192/256 with AES-NI and GHASH with PCLMULQDQ: key schedule, ECB, CBC, CTR (this file), CBC
+ * of many chains (aes_aesni_cbc_many.inc), XTS (aes_aesni_xts.inc) and GCM (aes_aesni_gcm.inc).
  *
  * Contract: kernels.h, the ops of an AES suite; layout fips.
  *
@@ -12,8 +12,8 @@
  * Arguments: role (register) in the head of each function. Once they are in place the roles of the
  *   registers are the same in the whole suite, see "Roles".
  *
- * Registers: xmm0-xmm15 and the caller-saved general registers; no stack but for return addresses.
- *   Every function clears the vector registers it used, but for xmm15, which holds a counter or a
+ * Registers: xmm0-xmm15 and the caller-saved general registers; no stack but for return addresses,
+ *   public pointers (CBC of many chains) and tweaks (XTS), which are cleared. Every function clears the vector registers it used, but for xmm15, which holds a counter or a
  *   ciphertext block at the end. General registers never hold a secret.
  *
  * Secret: all that the pointers point to, but for counter, j0, aad, the lengths and rounds.
@@ -824,4 +824,6 @@ FC_FUNC(fc_aes_ctr_aesni)
   ret
 FC_END(fc_aes_ctr_aesni)
 
+#include "aes_aesni_cbc_many.inc"
+#include "aes_aesni_xts.inc"
 #include "aes_aesni_gcm.inc"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Known answers, small enough for import (under 50 us for one row of each op with the slowest rows):
- * FIPS 180-4's examples, SP 800-38A appendix F with its 256-bit key, test case 16 of the GCM
- * specification, and one message long enough for every bulk loop, whose tag was computed with
+ * FIPS 180-4's examples, SP 800-38A appendix F with its 256-bit key, IEEE 1619's vector 10, test case
+ * 16 of the GCM specification, and one message long enough for every bulk loop, whose tag was computed with
  * OpenSSL. No secret is involved, so memcmp serves.
  */
 #include "cpu/self_test.h"
@@ -96,6 +96,18 @@ static const uint8_t ctr_38a[64] = {
     0x2b, 0x09, 0x30, 0xda, 0xa2, 0x3d, 0xe9, 0x4c, 0xe8, 0x70, 0x17, 0xba, 0x2d, 0x84, 0x98, 0x8d,
     0xdf, 0xc9, 0xc5, 0x8d, 0xb6, 0x7a, 0xad, 0xa6, 0x13, 0xc2, 0xdd, 0x08, 0x45, 0x79, 0x41, 0xa6};
 
+/* IEEE 1619 annex B, vector 10: the first and the last block of what becomes of 0, 1, ... 255 twice. */
+static const uint8_t data_key_xts[32] = {
+    0x27, 0x18, 0x28, 0x18, 0x28, 0x45, 0x90, 0x45, 0x23, 0x53, 0x60, 0x28, 0x74, 0x71, 0x35, 0x26,
+    0x62, 0x49, 0x77, 0x57, 0x24, 0x70, 0x93, 0x69, 0x99, 0x59, 0x57, 0x49, 0x66, 0x96, 0x76, 0x27};
+static const uint8_t tweak_key_xts[32] = {
+    0x31, 0x41, 0x59, 0x26, 0x53, 0x58, 0x97, 0x93, 0x23, 0x84, 0x62, 0x64, 0x33, 0x83, 0x27, 0x95,
+    0x02, 0x88, 0x41, 0x97, 0x16, 0x93, 0x99, 0x37, 0x51, 0x05, 0x82, 0x09, 0x74, 0x94, 0x45, 0x92};
+static const uint8_t first_xts[16] = {0x1c, 0x3b, 0x3a, 0x10, 0x2f, 0x77, 0x03, 0x86,
+                                      0xe4, 0x83, 0x6c, 0x99, 0xe3, 0x70, 0xcf, 0x9b};
+static const uint8_t last_xts[16] = {0xc4, 0xf3, 0x6f, 0xfd, 0xa9, 0xfc, 0xea, 0x70,
+                                     0xb9, 0xc6, 0xe6, 0x93, 0xe1, 0x48, 0xc1, 0x51};
+
 /* GCM test case 16 (McGrew and Viega). Its plaintext and ciphertext have 60 bytes. */
 static const uint8_t key_gcm[32] = {
     0xfe, 0xff, 0xe9, 0x92, 0x86, 0x65, 0x73, 0x1c, 0x6d, 0x6a, 0x8f, 0x94, 0x67, 0x30, 0x83, 0x08,
@@ -125,8 +137,9 @@ static const uint8_t tag_long[16] = {0x12, 0xa2, 0xb8, 0xd1, 0x41, 0xf3, 0x5c, 0
 #define AES_FN(row, function) ((fc_aes_##function##_fn *)(row)->kernels[FC_AES_##function].fn)
 #define AES_FAILED(row, function) ((row)->kernels[FC_AES_##function].symbol)
 
+static const uint8_t iv_cbc[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
 static OWN_FRAME const char *test_aes_modes(const struct fc_row *row) {
-  static const uint8_t iv_cbc[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   static const uint8_t first_counter[16] = {0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7,
                                             0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff};
   struct fc_aes_key key;
@@ -145,6 +158,52 @@ static OWN_FRAME const char *test_aes_modes(const struct fc_row *row) {
   memcpy(iv, first_counter, 16);
   AES_FN(row, ctr)(&key, iv, plain_38a, out, 63);
   if (memcmp(out, ctr_38a, 63) != 0) return AES_FAILED(row, ctr);
+  return NULL;
+}
+
+/* Enough chains for 16 lanes and a rest. The first half of the example in each. */
+static OWN_FRAME const char *test_cbc_chains(const struct fc_row *row) {
+  enum { CHAINS = 19, BYTES = 32 };
+  struct fc_aes_key key;
+  struct fc_cbc_chain chains[CHAINS];
+  uint8_t out[CHAINS][BYTES], ivs[CHAINS][16];
+  AES_FN(row, expand_key)(&key, key_38a, sizeof key_38a);
+  for (size_t i = 0; i < CHAINS; i++) {
+    memcpy(ivs[i], iv_cbc, 16);
+    chains[i] = (struct fc_cbc_chain){ivs[i], plain_38a, out[i]};
+  }
+  AES_FN(row, cbc_encrypt_many)(&key, chains, CHAINS, BYTES / 16);
+  for (size_t i = 0; i < CHAINS; i++) {
+    if (memcmp(out[i], cbc_38a, BYTES) != 0 || memcmp(ivs[i], cbc_38a + BYTES - 16, 16) != 0) {
+      return AES_FAILED(row, cbc_encrypt_many);
+    }
+  }
+  return NULL;
+}
+
+static OWN_FRAME void xts_tweak(const struct fc_row *row, uint8_t tweak[16]) {
+  struct fc_aes_key key;
+  AES_FN(row, expand_key)(&key, tweak_key_xts, sizeof tweak_key_xts);
+  memset(tweak, 0, 16);
+  tweak[0] = 0xff;
+  AES_FN(row, ecb_encrypt)(&key, tweak, tweak, 1);
+}
+
+static OWN_FRAME const char *test_xts(const struct fc_row *row) {
+  struct fc_aes_key key;
+  uint8_t tweak[16], text[512];
+  for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)i;
+  AES_FN(row, expand_key)(&key, data_key_xts, sizeof data_key_xts);
+  xts_tweak(row, tweak);
+  AES_FN(row, xts_encrypt)(&key, tweak, text, text, 32);
+  if (memcmp(text, first_xts, 16) != 0 || memcmp(text + 496, last_xts, 16) != 0) {
+    return AES_FAILED(row, xts_encrypt);
+  }
+  xts_tweak(row, tweak);
+  AES_FN(row, xts_decrypt)(&key, tweak, text, text, 32);
+  for (size_t i = 0; i < sizeof text; i++) {
+    if (text[i] != (uint8_t)i) return AES_FAILED(row, xts_decrypt);
+  }
   return NULL;
 }
 
@@ -196,6 +255,8 @@ static OWN_FRAME const char *test_gcm_long(const struct fc_row *row, const struc
 static OWN_FRAME const char *test_aes(const struct fc_row *row) {
   struct fc_gcm_key key;
   const char *failed = test_aes_modes(row);
+  if (failed == NULL) failed = test_cbc_chains(row);
+  if (failed == NULL) failed = test_xts(row);
   if (failed != NULL) return failed;
   gcm_key(row, &key);
   failed = test_gcm_message(row, &key);

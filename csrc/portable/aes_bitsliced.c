@@ -30,15 +30,6 @@
 
 /* ---- Words and bytes ------------------------------------------------------------------------- */
 
-static ALWAYS_INLINE uint64_t load_le64(const uint8_t *p) {
-  return (uint64_t)fc_load_le32(p + 4) << 32 | fc_load_le32(p);
-}
-
-static ALWAYS_INLINE void store_le64(uint8_t *p, uint64_t x) {
-  fc_store_le32(p, (uint32_t)x);
-  fc_store_le32(p + 4, (uint32_t)(x >> 32));
-}
-
 /* Exchange the bits of *a at mask << shift with the bits of *b at mask. */
 static ALWAYS_INLINE void exchange(uint64_t *a, uint64_t *b, unsigned shift, uint64_t mask) {
   uint64_t t = (*a >> shift ^ *b) & mask;
@@ -94,7 +85,7 @@ static ALWAYS_INLINE void transpose_back(uint64_t w[8]) {
 }
 
 static ALWAYS_INLINE void pack(const uint8_t blocks[FC_AES_BATCH], uint64_t state[8]) {
-#define STEP(i) state[i] = load_le64(blocks + 16 * (i % 4) + 8 * (i / 4));
+#define STEP(i) state[i] = fc_load_le64(blocks + 16 * (i % 4) + 8 * (i / 4));
   EACH_SLICE(STEP)
 #undef STEP
   transpose(state);
@@ -102,7 +93,7 @@ static ALWAYS_INLINE void pack(const uint8_t blocks[FC_AES_BATCH], uint64_t stat
 
 static ALWAYS_INLINE void unpack(uint64_t state[8], uint8_t blocks[FC_AES_BATCH]) {
   transpose_back(state);
-#define STEP(i) store_le64(blocks + 16 * (i % 4) + 8 * (i / 4), state[i]);
+#define STEP(i) fc_store_le64(blocks + 16 * (i % 4) + 8 * (i / 4), state[i]);
   EACH_SLICE(STEP)
 #undef STEP
 }

@@ -64,4 +64,20 @@ static inline void fc_store_le32(uint8_t *p, uint32_t x) {
   p[3] = (uint8_t)(x >> 24);
 }
 
+static inline uint64_t fc_load_le64(const uint8_t *p) {
+  return (uint64_t)fc_load_le32(p + 4) << 32 | fc_load_le32(p);
+}
+
+static inline void fc_store_le64(uint8_t *p, uint64_t x) {
+  fc_store_le32(p, (uint32_t)x);
+  fc_store_le32(p + 4, (uint32_t)(x >> 32));
+}
+
+/* tweak * alpha, IEEE 1619 section 5.2: shifted left by one bit, modulo x^128 + x^7 + x^2 + x + 1. */
+static inline void fc_xts_multiply_alpha(uint8_t tweak[16]) {
+  const uint64_t low = fc_load_le64(tweak), high = fc_load_le64(tweak + 8);
+  fc_store_le64(tweak, low << 1 ^ (0x87 & (0 - (high >> 63))));
+  fc_store_le64(tweak + 8, high << 1 | low >> 63);
+}
+
 #endif

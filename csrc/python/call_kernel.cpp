@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 extern "C" {
 #include "cpu/detect.h"
@@ -133,8 +134,8 @@ py::object call_ecb(const Suite &suite, fc_aes_function function, const py::args
   return py::none();
 }
 
-/* (key, iv, data, out): iv is writable and advances. */
-py::object call_cbc(const Suite &suite, fc_aes_function function, const py::args &args) {
+/* (key, iv, data, out): iv, or the tweak of XTS, is writable and advances. */
+py::object call_chained(const Suite &suite, fc_aes_function function, const py::args &args) {
   require_args(args, 4);
   Operand iv(args[1], true), data(args[2], false), out(args[3], true);
   require_size("iv", iv, 16);
@@ -142,6 +143,25 @@ py::object call_cbc(const Suite &suite, fc_aes_function function, const py::args
   require_size("out", out, data.size());
   suite.get<fc_aes_cbc_encrypt_fn>(function)(&suite.key()->aes, iv.data(), data.data(), out.data(),
                                              data.size() / 16);
+  return py::none();
+}
+
+/* (key, ivs, data, out): one chain for each 16 bytes of ivs, which is writable and advances. */
+py::object call_cbc_many(const Suite &suite, const py::args &args) {
+  require_args(args, 4);
+  Operand ivs(args[1], true), data(args[2], false), out(args[3], true);
+  require_multiple("ivs", ivs, 16);
+  require_size("out", out, data.size());
+  const size_t count = ivs.size() / 16;
+  if (count == 0) require_size("data", data, 0);
+  if (count != 0) require_multiple("data", data, 16 * count);
+  const size_t each = count == 0 ? 0 : data.size() / count;
+  std::vector<fc_cbc_chain> chains(count);
+  for (size_t i = 0; i < count; i++) {
+    chains[i] = {ivs.data() + 16 * i, data.data() + each * i, out.data() + each * i};
+  }
+  suite.get<fc_aes_cbc_encrypt_many_fn>(FC_AES_cbc_encrypt_many)(&suite.key()->aes, chains.data(),
+                                                                 count, each / 16);
   return py::none();
 }
 
@@ -205,7 +225,11 @@ py::object call_aes(const fc_row &row, int function, const py::args &args) {
       return call_ecb(suite, static_cast<fc_aes_function>(function), args);
     case FC_AES_cbc_encrypt:
     case FC_AES_cbc_decrypt:
-      return call_cbc(suite, static_cast<fc_aes_function>(function), args);
+    case FC_AES_xts_encrypt:
+    case FC_AES_xts_decrypt:
+      return call_chained(suite, static_cast<fc_aes_function>(function), args);
+    case FC_AES_cbc_encrypt_many:
+      return call_cbc_many(suite, args);
     case FC_AES_ctr:
       return call_ctr(suite, args);
     case FC_AES_ghash:

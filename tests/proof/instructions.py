@@ -41,6 +41,8 @@ ROUNDS = 960
 PUBLIC_BYTES = {"fc_aes_ctr_": "rsi", "fc_aes_gcm_encrypt_": "rsi", "fc_aes_gcm_decrypt_": "rsi"}
 #: The argument that points to a struct fc_gcm_message.
 MESSAGE = {"fc_aes_gcm_seal_": "rsi", "fc_aes_gcm_open_": "rsi"}
+#: The argument that points to struct fc_cbc_chain, an array: its fields are pointers, all public.
+CHAINS = {"fc_aes_cbc_encrypt_many_": "rsi"}
 #: Where the second half of these ops finds it: its callers have moved it there.
 MESSAGE_OF_HELPERS = {"fc_aesni_seal_rest": "r8", "fc_aesni_open_rest": "r8"}
 #: Its fields: all public, and two that point to public bytes (j0 and aad).
@@ -69,6 +71,12 @@ class Routine:
         if self.function.name in MESSAGE_OF_HELPERS:
             pointers.add(MESSAGE_OF_HELPERS[self.function.name])
         return self._copies(pointers)
+
+    @cached_property
+    def chains(self) -> frozenset[str]:
+        """Registers that may hold the pointer to one of the chains."""
+        pointers = {r for op, r in CHAINS.items() if self.kernel.startswith(op)}
+        return self._copies(pointers) if self.function.name == self.kernel else frozenset()
 
     @cached_property
     def public_bytes(self) -> frozenset[str]:
@@ -111,6 +119,8 @@ class Routine:
         if m.index:
             return False
         if m.displacement == ROUNDS and "aes" in self.kernel:
+            return True
+        if whole(m.base) in self.chains and m.displacement % 8 == 0:
             return True
         return whole(m.base) in self.messages and m.displacement in MESSAGE_FIELDS
 

@@ -8,13 +8,14 @@
 #include "ops.h"
 #include "runtime.h"
 
-enum { MAX_LENGTH = 300, BUFFER = 2400, MAX_AAD = 40 };
+enum { MAX_LENGTH = 300, BUFFER = 2400, MAX_AAD = 40, MAX_CHAINS = 20 };
 
 /* The argument lists of the functions, with `len` in blocks or bytes. */
 enum shape {
   NONE,      /* tested as part of making a key */
   BLOCKS,    /* key, in, out, blocks */
-  CHAINED,   /* key, iv, in, out, blocks */
+  CHAINED,   /* key, iv or tweak, in, out, blocks */
+  CHAINS,    /* key, chains, their number, blocks of each */
   STREAM,    /* key, counter, in, out, bytes */
   AEAD_PART, /* gcm key, counter, y, in, out, bytes */
   GHASH,     /* ghash key, y, in, bytes */
@@ -28,7 +29,10 @@ static const enum shape shapes[FC_AES_FUNCTION_COUNT] = {
     [FC_AES_ecb_decrypt] = BLOCKS,
     [FC_AES_cbc_encrypt] = CHAINED,
     [FC_AES_cbc_decrypt] = CHAINED,
+    [FC_AES_cbc_encrypt_many] = CHAINS,
     [FC_AES_ctr] = STREAM,
+    [FC_AES_xts_encrypt] = CHAINED,
+    [FC_AES_xts_decrypt] = CHAINED,
     [FC_AES_ghash] = GHASH,
     [FC_AES_gcm_encrypt] = AEAD_PART,
     [FC_AES_gcm_decrypt] = AEAD_PART,
@@ -37,7 +41,14 @@ static const enum shape shapes[FC_AES_FUNCTION_COUNT] = {
 };
 
 static int takes_blocks(enum shape shape) {
-  return shape == BLOCKS || shape == CHAINED;
+  return shape == BLOCKS || shape == CHAINED || shape == CHAINS;
+}
+
+/* How many chains `len` bytes make: the largest divisor of their blocks, so that each count occurs. */
+static size_t chain_count(size_t len) {
+  size_t count = MAX_CHAINS;
+  while (len / 16 % count != 0) count--;
+  return count;
 }
 
 /* The operands of any function. */
@@ -48,6 +59,8 @@ struct operands {
   uint8_t *in, *out, *aad;
   size_t len, aad_len;
   struct fc_gcm_message *message;
+  struct fc_cbc_chain *chains;
+  uint8_t *ivs; /* 16 bytes for each chain */
 };
 
 static uint64_t call_function(const struct fc_row *row, enum fc_aes_function f,
@@ -59,16 +72,24 @@ static void apply(const struct fc_row *row, enum fc_aes_function f, enum stack_s
                   const struct operands *o) {
   const uint64_t aes = PTR(&o->key->aes), ghash = PTR(&o->key->ghash), gcm = PTR(o->key);
   const uint64_t chain = PTR(o->chain), y = PTR(o->y), in = PTR(o->in), out = PTR(o->out);
-  const uint64_t len = o->len;
+  const uint64_t len = o->len, count = chain_count(o->len);
   const struct {
     uint64_t args[6];
     size_t count;
   } lists[] = {
-      [BLOCKS] = {{aes, in, out, len / 16}, 4},   [CHAINED] = {{aes, chain, in, out, len / 16}, 5},
-      [STREAM] = {{aes, chain, in, out, len}, 5}, [AEAD_PART] = {{gcm, chain, y, in, out, len}, 6},
-      [GHASH] = {{ghash, y, in, len}, 4},         [MESSAGE] = {{gcm, PTR(o->message)}, 2},
+      [BLOCKS] = {{aes, in, out, len / 16}, 4},
+      [CHAINED] = {{aes, chain, in, out, len / 16}, 5},
+      [STREAM] = {{aes, chain, in, out, len}, 5},
+      [AEAD_PART] = {{gcm, chain, y, in, out, len}, 6},
+      [GHASH] = {{ghash, y, in, len}, 4},
+      [MESSAGE] = {{gcm, PTR(o->message)}, 2},
+      [CHAINS] = {{aes, PTR(o->chains), count, len / 16 / count}, 4},
   };
   *o->message = (struct fc_gcm_message){o->chain, o->aad, o->aad_len, o->in, o->out, len, o->y};
+  for (size_t i = 0; i < count; i++) {
+    const size_t at = len / count * i;
+    o->chains[i] = (struct fc_cbc_chain){o->ivs + 16 * i, o->in + at, o->out + at};
+  }
   call_function(row, f, stack, lists[shapes[f]].args, lists[shapes[f]].count);
 }
 
@@ -116,6 +137,8 @@ static void make_keys(const struct fc_row *row, const struct fc_row *reference, 
 static struct {
   uint8_t chain[16], y[16], in[BUFFER], out[BUFFER], aad[MAX_AAD];
   struct fc_gcm_message message;
+  struct fc_cbc_chain chains[MAX_CHAINS];
+  uint8_t ivs[16 * MAX_CHAINS];
 } expected;
 
 static void prepare_guarded(struct operands *o, enum guard_end end, size_t len, size_t aad_len,
@@ -132,6 +155,9 @@ static void prepare_guarded(struct operands *o, enum guard_end end, size_t len, 
   o->chain = guard_alloc(16, end);
   o->y = guard_alloc(16, end);
   o->message = (void *)guard_alloc(sizeof *o->message, GUARD_AFTER);
+  o->chains = (void *)guard_alloc(chain_count(len) * sizeof *o->chains, GUARD_AFTER);
+  o->ivs = guard_alloc(16 * chain_count(len), end);
+  random_fill(o->ivs, 16 * chain_count(len));
   random_fill(o->chain, 16);
   random_fill(o->y, 16);
   /* Half of the counters carry soon, some through all bytes. */
@@ -148,13 +174,14 @@ static void test_function(const struct fc_row *row, const struct fc_row *referen
   const char *symbol = row->kernels[f].symbol;
   struct operands o;
   prepare_guarded(&o, end, len, aad_len, in_place);
-  const struct operands e = {&keys.reference,  expected.chain, expected.y, expected.in,
-                             expected.out,     expected.aad,   len,        aad_len,
-                             &expected.message};
+  const struct operands e = {&keys.reference,   expected.chain,  expected.y,  expected.in,
+                             expected.out,      expected.aad,    len,         aad_len,
+                             &expected.message, expected.chains, expected.ivs};
   memcpy(e.chain, o.chain, 16);
   memcpy(e.y, o.y, 16);
   memcpy(e.in, o.in, len);
   memcpy(e.aad, o.aad, aad_len);
+  memcpy(e.ivs, o.ivs, 16 * chain_count(len));
   memcpy(e.out, o.out, len);
   apply(reference, f, STACK_LARGE, &e);
   apply(row, f, STACK_KERNEL, &o);
@@ -167,7 +194,10 @@ static void test_function(const struct fc_row *row, const struct fc_row *referen
          (uint64_t)aad_len);
   }
   if (memcmp(o.chain, e.chain, 16) != 0) {
-    fail("%s: not the portable counter or iv for %u bytes", symbol, (uint64_t)len);
+    fail("%s: not the portable counter, iv or tweak for %u bytes", symbol, (uint64_t)len);
+  }
+  if (memcmp(o.ivs, e.ivs, 16 * chain_count(len)) != 0) {
+    fail("%s: not the portable ivs for %u bytes", symbol, (uint64_t)len);
   }
   guard_reset();
 }

@@ -114,6 +114,25 @@ static struct field padded(const struct field *plain, uint8_t *p) {
   return (struct field){p, len};
 }
 
+/* The vector in as many chains as fill every lane and leave some over, in place. */
+static int cbc_chains(const struct run *run, const struct fc_aes_key *key,
+                      const struct field *plain) {
+  enum { CHAINS = 23 };
+  struct fc_cbc_chain chains[CHAINS];
+  uint8_t ivs[CHAINS][BLOCK], *out = run->scratch->a;
+  const size_t len = plain->len;
+  int ok = CHAINS * len <= SCRATCH_EXTRA;
+  if (!ok) return 0;
+  for (size_t i = 0; i < CHAINS; i++) {
+    copy(ivs[i], &run->v->f[IV]);
+    copy(out + len * i, plain);
+    chains[i] = (struct fc_cbc_chain){ivs[i], out + len * i, out + len * i};
+  }
+  AES(run, cbc_encrypt_many)(key, chains, CHAINS, len / BLOCK);
+  for (size_t i = 0; i < CHAINS; i++) ok &= is_field(out + len * i, len, &run->v->f[CIPHER]);
+  return ok;
+}
+
 static void cbc(const struct run *run, const struct field *plain) {
   const struct field *cipher = &run->v->f[CIPHER];
   const size_t len = plain->len, first = half(len);
@@ -132,6 +151,7 @@ static void cbc(const struct run *run, const struct field *plain) {
   copy(out, cipher);
   AES(run, cbc_decrypt)(&key, iv, out, out, len / BLOCK);
   note(run, FC_AES_cbc_decrypt, ok && is_field(out, len, plain));
+  note(run, FC_AES_cbc_encrypt_many, cbc_chains(run, &key, plain));
 }
 
 static void ctr(const struct run *run) {
@@ -154,6 +174,34 @@ static void gcm_key(const struct run *run, struct fc_gcm_key *key) {
   expand(run, &key->aes);
   AES(run, ecb_encrypt)(&key->aes, h, h, 1);
   AES(run, ghash_key)(&key->ghash, h);
+}
+
+/*
+ * One direction on whole blocks, in two calls: all of them, or, where the last is not whole and
+ * steals from the one before it, those before that.
+ */
+static int xts_direction(const struct run *run, fc_aes_xts_encrypt_fn *crypt,
+                         const struct fc_aes_key keys[2], const struct field *in,
+                         const struct field *wanted) {
+  const size_t whole = in->len % BLOCK == 0 ? in->len : in->len / BLOCK * BLOCK - BLOCK;
+  const size_t first = half(whole);
+  uint8_t tweak[BLOCK], *out = run->scratch->a;
+  AES(run, ecb_encrypt)(&keys[1], run->v->f[IV].p, tweak, 1);
+  copy(out, in);
+  crypt(&keys[0], tweak, out, out, first / BLOCK);
+  crypt(&keys[0], tweak, in->p + first, out + first, (whole - first) / BLOCK);
+  return memcmp(out, wanted->p, whole) == 0;
+}
+
+static void xts(const struct run *run) {
+  const struct field *key = &run->v->f[KEY];
+  const struct field *plain = &run->v->f[PLAIN], *cipher = &run->v->f[CIPHER];
+  const size_t key_len = key->len / 2;
+  struct fc_aes_key keys[2];
+  AES(run, expand_key)(&keys[0], key->p, key_len);
+  AES(run, expand_key)(&keys[1], key->p + key_len, key_len);
+  note(run, FC_AES_xts_encrypt, xts_direction(run, AES(run, xts_encrypt), keys, plain, cipher));
+  note(run, FC_AES_xts_decrypt, xts_direction(run, AES(run, xts_decrypt), keys, cipher, plain));
 }
 
 /* y = GHASH's last step: the lengths of two strings, in bits. */
@@ -251,6 +299,9 @@ static void check_suite(const struct run *run) {
       break;
     case VECTOR_ctr:
       ctr(run);
+      break;
+    case VECTOR_xts:
+      xts(run);
       break;
     case VECTOR_gcm:
       gcm(run);

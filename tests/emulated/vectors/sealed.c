@@ -4,6 +4,7 @@
 
 #include "aes/gcm.h"
 #include "aes/modes.h"
+#include "aes/xts.h"
 #include "cpu/dispatch.h"
 #include "hash/sha256.h"
 #include "vectors.h"
@@ -80,6 +81,16 @@ static int ctr_ok(const struct vector *v, const struct scratch *scratch) {
   fc_ctr_crypt(&key, v->f[IV].p, from, cipher->p + from, scratch->a + from, cipher->len - from);
   const struct field tail = {plain->p + from, plain->len - from};
   return is_field(scratch->a + from, cipher->len - from, &tail);
+}
+
+static int xts_ok(const struct vector *v, const struct scratch *scratch) {
+  const struct field *plain = &v->f[PLAIN], *cipher = &v->f[CIPHER];
+  struct fc_xts_key key;
+  fc_xts_init(&key, v->f[KEY].p, v->f[KEY].len);
+  fc_xts_encrypt(&key, v->f[IV].p, plain->p, scratch->a, plain->len);
+  if (!is_field(scratch->a, plain->len, cipher)) return 0;
+  fc_xts_decrypt(&key, v->f[IV].p, scratch->a, scratch->a, cipher->len);
+  return is_field(scratch->a, cipher->len, plain);
 }
 
 /* Open the vector's ciphertext with its tag into scratch->b. */

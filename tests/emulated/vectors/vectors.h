@@ -20,6 +20,7 @@
   X(pkcs7, KEY, IV, PLAIN, CIPHER) /* cbc, padded */                \
   X(badpad, KEY, IV, CIPHER)       /* no padding */                 \
   X(ctr, KEY, IV, PLAIN, CIPHER)                                    \
+  X(xts, KEY, IV, PLAIN, CIPHER) /* both keys; the tweak */         \
   X(gcm, KEY, IV, AAD, PLAIN, CIPHER, TAG)                          \
   X(forged, KEY, IV, AAD, CIPHER, TAG) /* gcm that must not open */ \
   X(compare, PLAIN, CIPHER, TAG)
@@ -62,8 +63,9 @@ struct tally {
 
 void tally_add(struct tally *tally, const struct vector *v, int ok);
 
-/* Where a check puts its results: two buffers of longest + SCRATCH_EXTRA bytes, not aligned. */
-enum { SCRATCH_EXTRA = 256 };
+/* Where a check puts its results: two buffers of longest + SCRATCH_EXTRA bytes, not aligned. The extra
+ * bytes are for padding, and for a vector of CBC in many chains. */
+enum { SCRATCH_EXTRA = 4096 };
 struct scratch {
   uint8_t *a, *b;
 };
