@@ -50,7 +50,8 @@ def rows(text: str) -> dict[str, str]:
 
 MODELS = (
     Model(7, "qemu64", "sse2 sse3", "", "aes-aesni"),
-    Model(7, "Nehalem", NEHALEM, "", "aes-aesni"),
+    Model(7, "Penryn", CORE2, "aes=vperm", "aes-vperm_pclmul"),
+    Model(7, "Nehalem", NEHALEM, "aes=vperm", "aes-aesni"),
     Model(7, "Westmere", WESTMERE, "aes=aesni", "timingsafe_bcmp-avx2"),
     Model(7, "SandyBridge", SANDY_BRIDGE, "aes=aesni", "timingsafe_bcmp-avx2"),
     Model(7, "Haswell", HASWELL, "aes=aesni timingsafe_bcmp=avx2", "sha256_blocks-shani"),
@@ -90,7 +91,7 @@ MODELS = (
         10,
         "max,-aes",
         f"{HASWELL.replace(' aes', '')} adx sha_ni",
-        "timingsafe_bcmp=avx2 sha256_blocks=shani",
+        "aes=vperm_pclmul timingsafe_bcmp=avx2 sha256_blocks=shani",
         "aes-aesni",
     ),
 )
@@ -105,9 +106,10 @@ SETTINGS = {
     "native": "aes=aesni timingsafe_bcmp=avx2",
     "-avx2": "aes=aesni",
     "-avx": "aes=aesni",
-    "-aes": "timingsafe_bcmp=avx2",
+"-aes": "aes=vperm_pclmul timingsafe_bcmp=avx2",
+    "-aes,-pclmulqdq": "aes=vperm timingsafe_bcmp=avx2",
     "-sse2": "timingsafe_bcmp=gpr",
-    "x86-64-v3,-pclmulqdq,-avx2": "",
+    "x86-64-v3,-pclmulqdq,-avx2": "aes=vperm",
 }
 
 #: The Python module is loaded on these: an interpreter is slow to start on an emulator.

@@ -39,6 +39,8 @@ LIBRARY_CALLS = {
 ROUNDS = 960
 #: The argument that points to public bytes, per op: the counter.
 PUBLIC_BYTES = {"fc_aes_ctr_": "rsi", "fc_aes_gcm_encrypt_": "rsi", "fc_aes_gcm_decrypt_": "rsi"}
+#: Likewise in what others call: seal and open keep their counter on the stack.
+PUBLIC_BYTES_OF_HELPERS = {"fc_vperm_ctr32": "rsi"}
 #: The argument that points to a struct fc_gcm_message.
 MESSAGE = {"fc_aes_gcm_seal_": "rsi", "fc_aes_gcm_open_": "rsi"}
 #: The argument that points to struct fc_cbc_chain, an array: its fields are pointers, all public.
@@ -82,6 +84,8 @@ class Routine:
     def public_bytes(self) -> frozenset[str]:
         """Registers that may hold a pointer to public bytes."""
         pointers = {r for op, r in PUBLIC_BYTES.items() if self.kernel.startswith(op)}
+        if self.function.name in PUBLIC_BYTES_OF_HELPERS:
+            pointers.add(PUBLIC_BYTES_OF_HELPERS[self.function.name])
         for i in self.function.instructions:
             for m in i.memory:
                 if whole(m.base) in self.messages and m.displacement in FIELDS_OF_PUBLIC_BYTES:
