@@ -106,7 +106,7 @@ SETTINGS = {
     "native": "aes=aesni timingsafe_bcmp=avx2",
     "-avx2": "aes=aesni",
     "-avx": "aes=aesni",
-"-aes": "aes=vperm_pclmul timingsafe_bcmp=avx2",
+    "-aes": "aes=vperm_pclmul timingsafe_bcmp=avx2",
     "-aes,-pclmulqdq": "aes=vperm timingsafe_bcmp=avx2",
     "-sse2": "timingsafe_bcmp=gpr",
     "x86-64-v3,-pclmulqdq,-avx2": "aes=vperm",
