@@ -56,7 +56,8 @@ def secret_of(case: str, rng: random.Random) -> tuple[bytes, list[bytes]]:
         return message, expected.windows(expected.sha256_secrets(message))
     key = rng.randbytes(freed.KEY_BYTES)
     stream = expected.key_stream(key, freed.NONCE, 7)
-    return key, expected.windows([*expected.aes_secrets(key), *expected.ghash_secrets(key), stream])
+    siv = expected.siv_secrets(key, freed.NONCE)
+    return key, expected.windows([*expected.aes_secrets(key), *expected.ghash_secrets(key), stream, *siv])
 
 
 def environment(setting: str) -> dict[str, str]:

@@ -40,23 +40,6 @@ FC_HIDDEN void fc_bitsliced_sub_bytes(uint64_t state[8]);
    them. */
 FC_HIDDEN void fc_bitsliced_pack_round_keys(const uint8_t keys[FC_AES_BATCH], uint64_t state[8]);
 
-/* out = a ^ b; out may equal either. */
-static inline void fc_xor_block(uint8_t out[FC_AES_BLOCK], const uint8_t a[FC_AES_BLOCK],
-                                const uint8_t b[FC_AES_BLOCK]) {
-  uint64_t x[2], y[2];
-  memcpy(x, a, sizeof x);
-  memcpy(y, b, sizeof y);
-  x[0] ^= y[0];
-  x[1] ^= y[1];
-  memcpy(out, x, sizeof x);
-}
-
-static inline void fc_xor_bytes(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t len) {
-  size_t i = 0;
-  for (; len - i >= FC_AES_BLOCK; i += FC_AES_BLOCK) fc_xor_block(out + i, a + i, b + i);
-  for (; i < len; i++) out[i] = (uint8_t)(a[i] ^ b[i]);
-}
-
 /* The functions of the row, so that the compiler holds each against its contract. */
 #define X(function) \
   extern FC_HIDDEN fc_aes_##function##_fn FC_C_KERNEL(fc_aes_##function##_portable);

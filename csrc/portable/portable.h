@@ -68,9 +68,14 @@ static inline uint64_t fc_load_le64(const uint8_t *p) {
   return (uint64_t)fc_load_le32(p + 4) << 32 | fc_load_le32(p);
 }
 
+/* As fc_store_be64. */
 static inline void fc_store_le64(uint8_t *p, uint64_t x) {
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(p, &x, sizeof x);
+#else
   fc_store_le32(p, (uint32_t)x);
   fc_store_le32(p + 4, (uint32_t)(x >> 32));
+#endif
 }
 
 /* tweak * alpha, IEEE 1619 section 5.2: shifted left by one bit, modulo x^128 + x^7 + x^2 + x + 1. */
@@ -78,6 +83,22 @@ static inline void fc_xts_multiply_alpha(uint8_t tweak[16]) {
   const uint64_t low = fc_load_le64(tweak), high = fc_load_le64(tweak + 8);
   fc_store_le64(tweak, low << 1 ^ (0x87 & (0 - (high >> 63))));
   fc_store_le64(tweak + 8, high << 1 | low >> 63);
+}
+
+/* out = a ^ b; out may equal either. */
+static inline void fc_xor_block(uint8_t out[16], const uint8_t a[16], const uint8_t b[16]) {
+  uint64_t x[2], y[2];
+  memcpy(x, a, sizeof x);
+  memcpy(y, b, sizeof y);
+  x[0] ^= y[0];
+  x[1] ^= y[1];
+  memcpy(out, x, sizeof x);
+}
+
+static inline void fc_xor_bytes(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t len) {
+  size_t i = 0;
+  for (; len - i >= 16; i += 16) fc_xor_block(out + i, a + i, b + i);
+  for (; i < len; i++) out[i] = (uint8_t)(a[i] ^ b[i]);
 }
 
 #endif

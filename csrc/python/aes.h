@@ -35,6 +35,9 @@ PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direct
 /* A nonce of 8 to 128 bytes, or false with an exception that names `role`. */
 bool open_nonce(Input *nonce, PyObject *object, const char *role);
 
+/* generate_key(): bytes from the system. ValueError unless 128, 256 or, if they may be, 192 bits. */
+PyObject *random_key(PyObject *bit_length, bool with_192);
+
 /* The `buf` of the _into methods is no `out`: None is TypeError. */
 bool require_buffer(PyObject *object);
 

@@ -2,6 +2,7 @@
 /* class AESGCM and what GCM needs of aes_encrypt(). The key object is immutable, so it has no lock. */
 #include <cstring>
 
+#include "python/aead_message.h"
 #include "python/aes.h"
 #include "python/arguments.h"
 #include "python/binding.h"
@@ -27,30 +28,9 @@ Object *cast(PyObject *self) { return reinterpret_cast<Object *>(self); }
 
 /* ---- One message ------------------------------------------------------------------------------- */
 
-/* What a function calls its arguments. */
-struct Names {
-  const char *nonce, *aad, *out;
-};
-
 constexpr Names METHOD_NAMES = {"Nonce", "associated_data", "out"};
 constexpr Names INTO_NAMES = {"Nonce", "associated_data", "buffer"};
 constexpr Names FUNCTION_NAMES = {"iv", "aad", "out"};
-
-/* Nonce, data and associated data of one call, opened and checked. */
-struct Message {
-  explicit Message(const Names &argument_names) : names(argument_names) {}
-
-  const Names &names;
-  Input nonce, data, aad;
-
-  bool open(PyObject *nonce_object, PyObject *data_object, PyObject *aad_object) {
-    if (!open_nonce(&nonce, nonce_object, names.nonce)) return false;
-    if (!data.open(data_object)) return false;
-    return aad_object == nullptr || aad_object == Py_None || aad.open(aad_object);
-  }
-
-  bool detach() const { return data.size() + aad.size() >= FC_AES_DETACH_BYTES; }
-};
 
 bool check_length(Py_ssize_t size) {
   if (static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES) return true;
@@ -90,12 +70,6 @@ int open_sealed(const fc_gcm_key *key, const Message &message, Py_ssize_t size, 
   return fc_gcm_open(key, &kernel_message, expected, static_cast<size_t>(tag_length));
 }
 
-/* Where the message's text goes, with what the kernels ask of it. */
-bool open_result(Destination *result, PyObject *out, Py_ssize_t size, const Message &message) {
-  return result->open(out, size, message.names.out) && result->allows_data(message.data) &&
-         result->refuse_overlap(message.aad, message.names.aad);
-}
-
 PyObject *seal_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Message &message,
                         PyObject *out) {
   const Py_ssize_t size = message.data.size();
@@ -125,18 +99,6 @@ PyObject *open_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Mess
 /* ---- Methods ----------------------------------------------------------------------------------- */
 
 enum { NONCE, DATA, AAD, LAST };
-
-PyObject *module_of(PyObject *self) { return PyType_GetModule(Py_TYPE(self)); }
-
-/* encrypt(nonce, data, associated_data) and its like: three required arguments. */
-bool bind_message(const Signature &signature, PyObject *const *args, Py_ssize_t nargs,
-                  PyObject *kwnames, PyObject **values) {
-  if (kwnames == nullptr && nargs == signature.count && nargs == signature.required) {
-    for (Py_ssize_t i = 0; i < nargs; i++) values[i] = args[i];
-    return true;
-  }
-  return bind(signature, args, nargs, kwnames, values);
-}
 
 PyObject *encrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {"encrypt", 3, 3, 3, {"nonce", "data", "associated_data"}};
@@ -257,21 +219,7 @@ PyObject *decryptor(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
 PyObject *generate_key(PyObject *, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
   static const Signature signature = {"generate_key", 1, 1, 1, {"bit_length"}};
   PyObject *v[1];
-  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
-  const long bits = PyLong_AsLong(v[0]);
-  if (bits == -1 && PyErr_Occurred()) {
-    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return nullptr;
-    PyErr_Clear();
-  }
-  if (bits != 128 && bits != 192 && bits != 256) {
-    PyErr_SetString(PyExc_ValueError, "bit_length must be 128, 192, or 256");
-    return nullptr;
-  }
-  PyObject *os = PyImport_ImportModule("os");
-  if (os == nullptr) return nullptr;
-  PyObject *key = PyObject_CallMethod(os, "urandom", "l", bits / 8);
-  Py_DECREF(os);
-  return key;
+  return bind(signature, args, nargs, kwnames, v) ? random_key(v[0], true) : nullptr;
 }
 
 /* ---- The type ---------------------------------------------------------------------------------- */
@@ -409,15 +357,7 @@ const char doc[] =
 }  // namespace
 
 PyObject *raise_invalid_tag(PyObject *module) {
-  PyObject *type = PyObject_GetAttrString(module, "InvalidTag");
-  if (type == nullptr) return nullptr;
-  if (PyExceptionClass_Check(type)) {
-    PyErr_SetNone(type);
-  } else { /* the module is being torn down */
-    PyErr_SetString(PyExc_RuntimeError, "the tag does not verify");
-  }
-  Py_DECREF(type);
-  return nullptr;
+  return raise_own(module, "InvalidTag", "the tag does not verify");
 }
 
 PyObject *raise_invalid_tag_at(PyObject *module, Py_ssize_t index) {
@@ -436,6 +376,24 @@ PyObject *raise_invalid_tag_at(PyObject *module, Py_ssize_t index) {
   }
   Py_DECREF(number);
   return nullptr;
+}
+
+PyObject *random_key(PyObject *bit_length, bool with_192) {
+  const long bits = PyLong_AsLong(bit_length);
+  if (bits == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return nullptr;
+    PyErr_Clear();
+  }
+  if (bits != 128 && bits != 256 && !(bits == 192 && with_192)) {
+    PyErr_SetString(PyExc_ValueError, with_192 ? "bit_length must be 128, 192, or 256"
+                                               : "bit_length must be 128 or 256");
+    return nullptr;
+  }
+  PyObject *os = PyImport_ImportModule("os");
+  if (os == nullptr) return nullptr;
+  PyObject *key = PyObject_CallMethod(os, "urandom", "l", bits / 8);
+  Py_DECREF(os);
+  return key;
 }
 
 bool require_buffer(PyObject *object) {

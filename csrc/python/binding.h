@@ -18,6 +18,9 @@ bool add_compare(PyObject *module);
 bool add_aes(PyObject *module);
 bool add_aes_gcm(PyObject *module);
 bool add_aes_gcm_streams(PyObject *module);
+bool add_aes_gcm_siv(PyObject *module);
+bool add_aes_cmac(PyObject *module);
+bool add_aes_key_wrap(PyObject *module);
 
 /* Create the type of `spec`, give it its vectorcall constructor, and add it to the module. */
 bool add_type(PyObject *module, PyType_Spec *spec, vectorcallfunc construct);
@@ -35,6 +38,10 @@ inline void free_object(PyObject *self) {
   PyObject_Free(self);
   Py_DECREF(type);
 }
+
+/* Sets the exception of ours that the module calls `name`, and returns NULL. While the module is torn
+ * down the name may be gone: RuntimeError(message). */
+PyObject *raise_own(PyObject *module, const char *name, const char *message);
 
 /* __reduce_ex__ and __reduce__ of everything that must not be pickled or copied by copyreg. */
 PyObject *refuse_pickling(PyObject *self, PyObject *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What our heap types have in common. */
+/* What our heap types and exceptions have in common. */
 #include "python/binding.h"
 
 namespace fc {
@@ -17,6 +17,18 @@ PyObject *new_by_vectorcall(PyTypeObject *type, PyObject *args, PyObject *kwargs
   PyObject *const *items = &PyTuple_GET_ITEM(args, 0);
   return PyObject_VectorcallDict(reinterpret_cast<PyObject *>(type), items,
                                  static_cast<size_t>(PyTuple_GET_SIZE(args)), kwargs);
+}
+
+PyObject *raise_own(PyObject *module, const char *name, const char *message) {
+  PyObject *type = PyObject_GetAttrString(module, name);
+  if (type == nullptr) return nullptr;
+  if (PyExceptionClass_Check(type)) {
+    PyErr_SetNone(type);
+  } else {
+    PyErr_SetString(PyExc_RuntimeError, message);
+  }
+  Py_DECREF(type);
+  return nullptr;
 }
 
 PyObject *refuse_pickling(PyObject *self, PyObject *) {

@@ -23,6 +23,10 @@ NAMESPACE: dict[str, object] = {
     "AES": fastcrypt.AES(bytes(range(16))),
     "AESGCM": fastcrypt.AESGCM(bytes(range(32))),
     "sealed": fastcrypt.AESGCM(bytes(range(32))).encrypt(bytes(12), bytes(100), b"aad"),
+    "AESGCMSIV": fastcrypt.AESGCMSIV(bytes(range(32))),
+    "siv_sealed": fastcrypt.AESGCMSIV(bytes(range(32))).encrypt(bytes(12), bytes(100), b"aad"),
+    "wrapped": fastcrypt.aes_key_wrap(bytes(range(16)), bytes(64)),
+    "wrapped_padded": fastcrypt.aes_key_wrap_with_padding(bytes(range(16)), bytes(61)),
 }
 
 
@@ -86,6 +90,20 @@ CALLS: tuple[Call, ...] = (
         for mode, iv in (("ecb", "None"), ("cbc", "iv"), ("ctr", "iv"))
     ),
     _call("fastcrypt.aes_decrypt(key32, sealed, mode='gcm', iv=nonce, aad=b'aad')", "aes", "timingsafe_bcmp"),
+    _call("fastcrypt.AESGCMSIV(key32)", "aes"),
+    _call("AESGCMSIV.encrypt(nonce, data, b'aad')", "aes"),
+    _call("AESGCMSIV.encrypt_into(nonce, data, None, buffer)", "aes"),
+    _call("AESGCMSIV.decrypt(nonce, siv_sealed, b'aad')", "aes", "timingsafe_bcmp"),
+    _call(
+        "AESGCMSIV.decrypt_into(nonce, siv_sealed, b'aad', memoryview(buffer)[:100])",
+        "aes",
+        "timingsafe_bcmp",
+    ),
+    _call("fastcrypt.aes_cmac(key32, data)", "aes"),
+    _call("fastcrypt.aes_key_wrap(key32, data)", "aes"),
+    _call("fastcrypt.aes_key_unwrap(key, wrapped)", "aes", "timingsafe_bcmp"),
+    _call("fastcrypt.aes_key_wrap_with_padding(key32, data)", "aes"),
+    _call("fastcrypt.aes_key_unwrap_with_padding(key, wrapped_padded)", "aes"),
 )
 
 #: Public names that run no kernel of their own, or all of them: name -> why.
@@ -95,5 +113,6 @@ NO_KERNEL: dict[str, str] = {
     "kernels": "the names of what was chosen",
     "self_test": "runs every row, chosen or not",
     "InvalidTag": "an exception",
+    "InvalidUnwrap": "an exception",
     "__version__": "a string",
 }

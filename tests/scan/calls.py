@@ -8,7 +8,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import fastcrypt
-from fastcrypt import AES, AESGCM, InvalidTag, _core, aes_decrypt, aes_encrypt, sha256
+from fastcrypt import (
+    AES,
+    AESGCM,
+    AESGCMSIV,
+    InvalidTag,
+    InvalidUnwrap,
+    _core,
+    aes_decrypt,
+    aes_encrypt,
+    sha256,
+)
 
 
 class Call(NamedTuple):
@@ -246,6 +256,60 @@ def functions() -> dict[str, Call]:
 part_key = memoryview(AREA)[:32]
 
 
+def siv_records() -> dict[str, Call]:
+    aead: Any = AESGCMSIV(KEY)
+    anything: Any = AESGCMSIV
+    sealed = aead.encrypt(NONCE, DATA, AAD)
+    part, shifted = memoryview(AREA)[:96], memoryview(AREA)[1:97]
+    return {
+        "AESGCMSIV": Call(lambda: repr(AESGCMSIV(bytearray(KEY)))),
+        "AESGCMSIV bad key": Call(lambda: AESGCMSIV(bytearray(24)), ValueError),
+        "AESGCMSIV no buffer": Call(lambda: anything(WRONG), TypeError),
+        "AESGCMSIV pickle": Call(lambda: aead.__reduce_ex__(2), TypeError),
+        "AESGCMSIV.generate_key": Call(lambda: len(AESGCMSIV.generate_key(128))),
+        "AESGCMSIV.generate_key bad": Call(lambda: AESGCMSIV.generate_key(192), ValueError),
+        "AESGCMSIV.encrypt": Call(lambda: aead.encrypt(NONCE, DATA, AAD)),
+        "AESGCMSIV.encrypt long": Call(lambda: aead.encrypt(NONCE, LONG, AAD)),
+        "AESGCMSIV.encrypt bad nonce": Call(lambda: aead.encrypt(bytearray(16), DATA, AAD), ValueError),
+        "AESGCMSIV.encrypt bad aad": Call(lambda: aead.encrypt(NONCE, bytearray(9), WRONG), TypeError),
+        "AESGCMSIV.decrypt": Call(lambda: aead.decrypt(NONCE, bytearray(sealed), AAD)),
+        "AESGCMSIV.decrypt forged": Call(lambda: aead.decrypt(NONCE, sealed, None), InvalidTag),
+        "AESGCMSIV.decrypt short": Call(lambda: aead.decrypt(NONCE, bytearray(3), None), InvalidTag),
+        "AESGCMSIV.encrypt_into": Call(lambda: aead.encrypt_into(NONCE, DATA, AAD, AREA)),
+        "AESGCMSIV.encrypt_into overlap": Call(
+            lambda: aead.encrypt_into(NONCE, shifted, AAD, AREA), ValueError
+        ),
+        "AESGCMSIV.decrypt_into": Call(lambda: aead.decrypt_into(NONCE, sealed, AAD, part)),
+        "AESGCMSIV.decrypt_into forged": Call(
+            lambda: aead.decrypt_into(NONCE, sealed, None, part), InvalidTag
+        ),
+    }
+
+
+def macs_and_wraps() -> dict[str, Call]:
+    mac: Any = fastcrypt.aes_cmac
+    found = {
+        "aes_cmac": Call(lambda: mac(KEY, bytearray(DATA))),
+        "aes_cmac long": Call(lambda: mac(KEY, LONG)),
+        "aes_cmac bad key": Call(lambda: mac(bytearray(7), DATA), ValueError),
+        "aes_cmac of str": Call(lambda: mac(bytearray(KEY), WRONG), TypeError),
+    }
+    for suffix in ("", "_with_padding"):
+        wrap: Any = getattr(fastcrypt, f"aes_key_wrap{suffix}")
+        unwrap: Any = getattr(fastcrypt, f"aes_key_unwrap{suffix}")
+        wrapped = wrap(KEY, DATA)
+        found |= {
+            f"aes_key_wrap{suffix}": Call(partial(wrap, bytearray(KEY), bytearray(DATA))),
+            f"aes_key_wrap{suffix} of nothing": Call(partial(wrap, KEY, bytearray()), ValueError),
+            f"aes_key_wrap{suffix} bad key": Call(partial(wrap, b"", bytearray(DATA)), ValueError),
+            f"aes_key_unwrap{suffix}": Call(partial(unwrap, KEY, bytearray(wrapped))),
+            f"aes_key_unwrap{suffix} forged": Call(partial(unwrap, KEY, DATA), InvalidUnwrap),
+            f"aes_key_unwrap{suffix} short": Call(partial(unwrap, KEY, bytearray(9)), InvalidUnwrap),
+            f"aes_key_unwrap{suffix} of str": Call(partial(unwrap, bytearray(KEY), WRONG), TypeError),
+        }
+    return found
+
+
 def facts() -> dict[str, Call]:
     """Cold functions, which go through pybind11."""
     inner: Any = _core
@@ -255,6 +319,7 @@ def facts() -> dict[str, Call]:
         "build_info": Call(fastcrypt.build_info),
         "self_test": Call(fastcrypt.self_test),
         "InvalidTag": Call(lambda: InvalidTag("x").index),
+        "InvalidUnwrap": Call(lambda: str(InvalidUnwrap("x"))),
         "rows": Call(inner.rows),
         "resolve": Call(lambda: inner.resolve(["sse2"])),
         "resolve unknown": Call(lambda: inner.resolve(["no feature"]), ValueError),
@@ -269,7 +334,11 @@ def facts() -> dict[str, Call]:
 
 
 def hot_calls() -> dict[str, Call]:
-    return hashes() | compares() | blocks() | records() | many_records() | streams() | functions()
+    return (
+        (hashes() | compares() | blocks() | records() | many_records() | streams() | functions())
+        | macs_and_wraps()
+        | siv_records()
+    )
 
 
 def all_calls() -> dict[str, Call]:

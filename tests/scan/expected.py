@@ -108,6 +108,17 @@ def ghash_secrets(key: bytes, powers: int = 8) -> list[bytes]:
     return found
 
 
+# ---- GCM-SIV (RFC 8452) ---------------------------------------------------------------------------
+
+
+def siv_secrets(key: bytes, nonce: bytes) -> list[bytes]:
+    """Section 4: the keys of a message, and the round keys of the one that encrypts it."""
+    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+    halves = [encryptor.update(i.to_bytes(4, "little") + nonce)[:8] for i in range(2 + len(key) // 8)]
+    authenticates, encrypts = b"".join(halves[:2]), b"".join(halves[2:])
+    return [authenticates, authenticates[::-1], *aes_secrets(encrypts)]
+
+
 # ---- SHA-256 (FIPS 180-4) -------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import fastcrypt
-from fastcrypt import AES, AESGCM, InvalidTag, aes_decrypt, aes_encrypt, sha256
+from fastcrypt import AES, AESGCM, AESGCMSIV, InvalidTag, InvalidUnwrap, aes_decrypt, aes_encrypt, sha256
 
 NONCE, IV, DATA = bytes(12), bytes(16), bytes(range(96))
 KEY_BYTES, MESSAGE_BYTES = 32, 127
@@ -112,6 +112,27 @@ def modes_of_objects(key: bytearray) -> None:
     aead.decrypt_detached(bytes(16), text, tag, DATA)
 
 
+def used_siv(key: bytearray) -> AESGCMSIV:
+    aead = AESGCMSIV(key)
+    aead.decrypt(NONCE, aead.encrypt(NONCE, DATA, b"aad"), b"aad")
+    return aead
+
+
+def siv_messages(key: bytearray) -> None:
+    aead = used_siv(key)
+    refused(lambda: aead.decrypt(NONCE, DATA, None), InvalidTag)
+    aead.encrypt_into(NONCE, DATA, DATA, bytearray(len(DATA) + 16))
+
+
+def mac_and_wrap(key: bytearray) -> None:
+    """The key that wraps is the secret, and the key that is wrapped too, which no block may keep."""
+    fastcrypt.aes_cmac(key, DATA)
+    wrapped, padded = fastcrypt.aes_key_wrap(key, key), fastcrypt.aes_key_wrap_with_padding(key, DATA[:31])
+    refused(lambda: fastcrypt.aes_key_unwrap(key, wrapped[:-1] + b"\0"), InvalidUnwrap)
+    refused(lambda: fastcrypt.aes_key_unwrap_with_padding(key, wrapped), InvalidUnwrap)
+    fastcrypt.aes_key_unwrap_with_padding(key, padded)
+
+
 def function(mode: str, **options: Any) -> Callable[[bytearray], Any]:
     def both(key: bytearray) -> None:
         aes_decrypt(key, aes_encrypt(key, DATA, mode=mode, **options), mode=mode, **options)  # type: ignore[call-overload]
@@ -130,6 +151,8 @@ CALLS: dict[str, Callable[[bytearray], Any]] = {
     "aes_encrypt ctr": function("ctr", iv=IV),
     "aes_encrypt gcm": function("gcm", iv=NONCE, aad=b"aad"),
     "refused": gcm_refused,
+    "cmac and key wrap": mac_and_wrap,
+    "gcm-siv": siv_messages,
     "sha256 digest": lambda message: buffered(message, 63).digest(),
     "sha256 hexdigest": lambda message: buffered(message, 63).hexdigest(),
     "sha256 copy": lambda message: buffered(message, 63).copy(),
@@ -154,6 +177,7 @@ SCHEDULE, POWERS, SHA256, STREAM = 976, 1024, 104, 96
 OBJECTS: dict[str, Held] = {
     "AES": Held(used_aes, SCHEDULE),
     "AESGCM": Held(used_aesgcm, SCHEDULE + POWERS),
+    "AESGCMSIV": Held(used_siv, SCHEDULE),
     "encryptor": Held(begun, STREAM),
     "decryptor": Held(lambda key: begun(key, decrypting=True), STREAM),
     "a copy of sha256": Held(lambda message: buffered(message, 63).copy(), SHA256, "message"),
