@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from emulated import build, machines, runs, vector_file
+from emulated.bochs import traces as bochs_traces
 from emulated.build import MissingError
 from proof import emulated, module
 from proof.result import FAIL, PASS, UNDECIDABLE, Cell
@@ -199,3 +200,52 @@ def test_output_of_bochs_is_read() -> None:
     lines[0] = lines[0].replace("passed", "FAILED")
     bad = list(emulated.cells_of_bochs(1, "\n".join([*lines[:-1], "FAILED: row x"]), ""))
     assert {c.symbol for c in bad if c.status == FAIL} == {*rows[0].symbols, *rows[-1].symbols, "image"}
+
+
+class Named:
+    """In the place of the image: addresses as they are."""
+
+    def locate(self, address: int) -> str:
+        return f"{address:#x}"
+
+
+def printed(pattern: str, rip: int, address: int) -> list[str]:
+    """What Bochs' debugger prints of a call: an instruction that loads, and the walk of a page table."""
+    return [
+        f"fc: call k n=1 aad=0 key=16 {pattern}",
+        "Tracing enabled for CPU0",
+        f"(0).[1] [0x{rip:012x}] 0018:{rip:016x} (unk. ctxt): movzx eax, byte ptr ds:[rdi] ; 0fb607",
+        f"[CPU0 RD]: PHY 0x{len(pattern):012x} (len=8, UC): 0x00000000 0x00132023\t; PML4E",
+        f"[CPU0 RD]: LIN 0x{address:016x} PHY 0x{address:012x} (len=1, UC): 0x{len(pattern):02x}",
+        "Tracing disabled for CPU0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rip", "address", "difference"),
+    [(16, 256, ""), (17, 256, "step 0: 0x11, not 0x10"), (16, 260, "step 1: RD 0x0000000000000104 (len=1)")],
+)
+def test_traces_of_bochs_are_compared(rip: int, address: int, difference: str) -> None:
+    """Instructions and addresses count, the data and the page tables do not."""
+    comparer = bochs_traces.Comparer(Named())
+    for line in [*printed("all zero", 16, 256), *printed("one", rip, address), "fc: end pass failures=0"]:
+        comparer.take(line)
+    target = comparer.targets["k"]
+    assert (target.lengths, target.traces, target.steps) == (1, 2, 2)
+    assert target.difference.startswith(difference)
+    assert bool(target.difference) == bool(difference)
+    assert comparer.ended == ""
+    statuses = [(status, symbol) for status, symbol, _, _ in bochs_traces.verdicts(comparer)]
+    assert ("fail" if difference else "pass", "k") in statuses
+    assert {symbol for status, symbol in statuses if status == FAIL} - {"k"} == bochs_traces.LEAKS
+
+
+def test_what_this_cpu_cannot_run_is_decided_by_the_emulated_one() -> None:
+    lacks = "this CPU lacks avx512f"
+    cells = [Cell("k", c, UNDECIDABLE, lacks) for c in ("bounds", "signals", "trace", "ctgrind")]
+    cells += [Cell("k@row", "abi", UNDECIDABLE, lacks), Cell("other", "abi", UNDECIDABLE, lacks)]
+    cells += [Cell("k", "bochs", FAIL, "why"), Cell("k", "red-zone", PASS, "n instructions")]
+    found = {(c.symbol, c.check): c.status for c in emulated.decided(cells)}
+    assert found["k", "bounds"] == found["k@row", "abi"] == FAIL
+    assert found["k", "signals"] == PASS
+    assert found["k", "trace"] == found["k", "ctgrind"] == found["other", "abi"] == UNDECIDABLE

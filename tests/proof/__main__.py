@@ -38,7 +38,7 @@ def sources(quick: bool) -> dict[str, Callable[[], Iterator[Cell]]]:
     found["further"] = lambda: programs.further_cells(quick)
     found["processors"] = lambda: emulated.processor_cells(quick)
     found["architectures"] = lambda: emulated.architecture_cells(quick)
-    found["bochs"] = lambda: emulated.bochs_cells(quick)
+    found["bochs"] = emulated.bochs_cells
     found["traces"] = lambda: traces.cells(*options)
     found["sanitizers"] = lambda: sanitizers.cells(quick)
     found["fuzz"] = lambda: programs.fuzz_cells(quick)
@@ -123,7 +123,7 @@ def main() -> int:
     wanted = sources(options.quick)
     if options.only:
         wanted = {name: wanted[name] for name in options.only}
-    cells = collect(wanted)
+    cells = list(emulated.decided(collect(wanted)))
     targets = [c.symbol for c in cells if c.symbol.split("@")[0] in module.symbols()]
     kernels = list(dict.fromkeys([*module.symbols(), *targets]))
     report(cells, kernels)

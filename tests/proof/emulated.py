@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from . import module
 from .disassembly import ROOT
-from .result import FAIL, PASS, UNDECIDABLE, Cell, verdict
+from .result import FAIL, PASS, UNDECIDABLE, Cell, parse_lines, verdict
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -29,6 +29,9 @@ BOCHS = "bochs"
 
 BOCHS_RUNNER = ROOT / "tests/emulated/bochs/run.py"
 BOCHS_TIMEOUT = 600
+
+BOCHS_TRACES = ROOT / "tests/emulated/bochs/traces.py"
+NO_BOCHS = "needs Debian packages bochs bochs-term"
 
 QUICK_MODELS = ("Nehalem@qemu7", "Haswell@qemu7")
 QUICK_ARCHITECTURES = ("s390x",)
@@ -130,21 +133,52 @@ def architecture_cells(quick: bool = False) -> Iterator[Cell]:
 # ---- Bochs ---------------------------------------------------------------------------------------
 
 
-def bochs_cells(quick: bool = False) -> Iterator[Cell]:
-    """Every row on a whole machine with AVX-512: a minute or more, so not in a quick run."""
-    if quick:
-        return
+def bochs_cells() -> Iterator[Cell]:
+    """Every row on a whole machine with AVX-512."""
     command = [sys.executable, str(BOCHS_RUNNER), "--timeout", str(BOCHS_TIMEOUT)]
     command += ["--build", str(ROOT / "build/emulated/bochs")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     yield from cells_of_bochs(done.returncode, done.stdout, done.stderr)
 
 
+def bochs_trace_cells(targets: list[str], rows: list[str], quick: bool) -> Iterator[Cell]:
+    """Traces of rows that this CPU cannot run, instruction by instruction on the emulated one."""
+    command = [sys.executable, str(BOCHS_TRACES), *rows, "--timeout", str(BOCHS_TIMEOUT)]
+    command += ["--build", str(ROOT / "build/emulated/bochs-traces"), *(["--quick"] if quick else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = list(parse_lines(done.stdout))
+    yield from found
+    reason = NO_BOCHS if "bochs: not found" in done.stderr else f"Bochs: {done.stderr.strip()[-300:]}"
+    for symbol in set(targets) - {c.symbol for c in found}:
+        yield unable(symbol, "trace", reason) if done.returncode == 2 else Cell(symbol, "trace", FAIL, reason)
+
+
+#: What the run under Bochs shows of a row, beside its answers: see bochs/README.md. Its stack is 2 KiB above
+#: a page that is not there, which is less than a thread's 64 KiB; its lengths bring every alignment.
+SHOWN_BY_BOCHS = ("bounds", "answers", "alignment", "abi", "stack", "thread", "wiped", "bitflip")
+LACKING = "this CPU lacks"
+
+
+def decided(cells: list[Cell]) -> Iterator[Cell]:
+    """The cells, where those of kernels that this CPU cannot run have the verdict of the emulated one.
+
+    signals: a handler writes below the red zone, and the disassembly shows that nothing is kept there.
+    """
+    elsewhere = {(c.symbol, c.check): c for c in cells if c.check in (BOCHS, "red-zone")}
+    for c in cells:
+        source = BOCHS if c.check in SHOWN_BY_BOCHS else "red-zone" if c.check == "signals" else ""
+        found = elsewhere.get((c.symbol.split("@")[0], source))
+        if c.status == UNDECIDABLE and c.detail.startswith(LACKING) and found is not None:
+            yield Cell(c.symbol, c.check, found.status, f"{source}: {found.detail}")
+        else:
+            yield c
+
+
 def cells_of_bochs(status: int, output: str, errors: str) -> Iterator[Cell]:
     """The cells in what bochs/run.py printed, which ended with this status."""
     if status == 2 and "bochs: not found" in errors:
         for symbol in module.symbols():
-            yield unable(symbol, BOCHS, "needs Debian packages bochs bochs-term")
+            yield unable(symbol, BOCHS, NO_BOCHS)
         return
     verdicts = {m[1]: m[2] for m in re.finditer(r"^row (\S+) (.*)$", output, re.M)}
     for row in module.rows():

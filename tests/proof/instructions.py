@@ -9,6 +9,7 @@ public-registers
             the declared registers really hold public values: whatever writes one reads only public
             registers, constants and public fields
 isa         every instruction is one that the row's features include
+red-zone    nothing is addressed more than 128 bytes below rsp, where a signal's handler may write
 
 Branches, addresses and public registers together are a proof, for assembly, that no secret reaches a branch
 or an address. C has no declared registers: there the mnemonics are checked, and the traces and ctgrind cover
@@ -27,7 +28,9 @@ from .heads import head_of
 from .mnemonics import ALLOWED_IN_C, why_refused
 from .result import FAIL, PASS, UNDECIDABLE, Cell, verdict
 
-CHECKS = ("mnemonics", "branches", "addresses", "public-registers", "isa")
+CHECKS = ("mnemonics", "branches", "addresses", "public-registers", "isa", "red-zone")
+
+RED_ZONE = 128  # System V ABI, section 3.2.2
 
 #: Library functions that a C kernel may call, and why.
 LIBRARY_CALLS = {
@@ -227,6 +230,13 @@ def public_problems(routine: Routine) -> Iterator[str]:
                 yield routine.problem(i, f"writes {name}, declared public, by {reason}")
 
 
+def red_zone_problems(routine: Routine) -> Iterator[str]:
+    """Only what says rsp; copies of it point up, into the frame, or the painted stack would show it."""
+    for i in routine.function.instructions:
+        if any(m.base == "rsp" and m.displacement < -RED_ZONE for m in i.memory):
+            yield routine.problem(i, f"more than {RED_ZONE} bytes below rsp")
+
+
 Problems = Callable[[Routine], Iterator[str]]
 
 STATIC_CHECKS: tuple[tuple[str, Problems], ...] = (
@@ -264,6 +274,7 @@ def kernel_cells(image: Image, symbol: str) -> Iterator[Cell]:
     count = sum(len(r.function.instructions) for r in assembly + c)
     # C declares no registers: ctgrind and the traces cover its branches and addresses.
     yield verdict(symbol, "mnemonics", found, f"{count} instructions" + (", C" if c else ""))
+    yield _cell(symbol, "red-zone", assembly + c, red_zone_problems)
     if c:
         return
     head = head_of(symbol)
@@ -293,10 +304,14 @@ def cells() -> Iterator[Cell]:
                 yield Cell(symbol, check, UNDECIDABLE, "not built")
 
 
+#: Planted faults -> the check that must see each before any verdict counts.
+PLANTED = {"leak_jump": "branches", "fault_below_red_zone": "red-zone"}
+
+
 def leak_cells() -> Iterator[Cell]:
-    """The planted jump on a secret must fail before any verdict counts."""
     image = Image(traces.program())
-    found = [c for c in kernel_cells(image, "leak_jump") if c.check == "branches" and c.status == FAIL]
-    status = PASS if found else FAIL
-    detail = found[0].detail if found else "the planted jump on a secret was not seen"
-    yield Cell("leak_jump", "branches-catches", status, detail)
+    for symbol, check in PLANTED.items():
+        found = [c for c in kernel_cells(image, symbol) if c.check == check and c.status == FAIL]
+        status = PASS if found else FAIL
+        detail = found[0].detail if found else "the planted fault was not seen"
+        yield Cell(symbol, f"{check}-catches", status, detail)

@@ -46,6 +46,9 @@ NOT_SANITIZED = {
 #: What is enough for every run of the proof: the hash, compare and AES tests that are not about size.
 QUICK = ("test_sha256.py", "test_compare.py", "test_aes_arguments.py", "test_aes_modes.py", "test_aesgcm.py")
 
+#: pytest has the standard error of a process that AddressSanitizer ends: its reports go here.
+REPORTS = ROOT / "build/asan-report"
+
 ADDRESS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -g -DNDEBUG"
 THREAD = build.Flavour("tsan", flags=("-O1", "-g", "-fsanitize=thread"), link=("-fsanitize=thread",))
 
@@ -67,8 +70,15 @@ def build_module(python: str, name: str, flags: str = "") -> Path:
     return place
 
 
+def without_pycryptodome(place: Path) -> None:
+    """It is loaded with RTLD_DEEPBIND, for which AddressSanitizer ends the process: a peer to do without."""
+    (place / "Crypto").mkdir(exist_ok=True)
+    (place / "Crypto/__init__.py").write_text('raise ImportError("not under AddressSanitizer")\n')
+
+
 def address_environment(place: Path) -> dict[str, str]:
     """Leaks are looked for elsewhere; tests of read-only memory want the signal itself."""
+    without_pycryptodome(place)
     return {
         **os.environ,
         "PYTHONPATH": str(place),
@@ -161,6 +171,10 @@ def cells(quick: bool = False) -> Iterator[Cell]:
         yield from address_cells()
 
 
+def reports() -> list[Path]:
+    return sorted(REPORTS.parent.glob(f"{REPORTS.name}.*"))
+
+
 # ---- By hand --------------------------------------------------------------------------------------
 
 
@@ -174,7 +188,13 @@ def main() -> int:
         environment = address_environment(build_module(sys.executable, "asan", ADDRESS))
         print(planted_overflow(environment))
         arguments += [f"--deselect={test}" for test in NOT_SANITIZED]
-        return pytest(sys.executable, environment, *arguments).returncode
+        environment["ASAN_OPTIONS"] += f":log_path={REPORTS}"
+        for old in reports():
+            old.unlink()
+        status = pytest(sys.executable, environment, *arguments).returncode
+        for report in reports():
+            print(report.read_text())
+        return status
     if what == "suite":
         return pytest(sys.executable, dict(os.environ), *arguments).returncode
     raise SystemExit(__doc__)

@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from . import native
+from . import emulated, module, native
 from .disassembly import Function, Image, Instruction
 from .heads import head_of
-from .result import PASS, Cell, parse_lines, verdict
+from .result import PASS, UNDECIDABLE, Cell, parse_lines, verdict
 
 CHECKS = ("trace", "trace-coverage")
 COUNTS = native.OUTPUT / "instruction_counts.json"
@@ -103,7 +103,7 @@ def decode(image: Image, symbols: list[str]) -> Path:
 
 @cache
 def program() -> Path:
-    return native.harness_program("trace.c", "trace.S", "decode.c")
+    return native.harness_program("trace.c", "trace.S", "decode.c", "patterns.c")
 
 
 @cache
@@ -144,12 +144,29 @@ def run(*options: str) -> str:
 
 
 def cells(*options: str) -> Iterator[Cell]:
-    """The cells of the single-step check."""
+    """The cells of the single-step check, under Bochs where this CPU cannot run a row."""
     output = run(*options)
-    yield from dict.fromkeys(parse_lines(output))  # each tracer shows the leaks
+    lacking = []
+    for cell in dict.fromkeys(parse_lines(output)):  # each tracer shows the leaks
+        if cell.status == UNDECIDABLE and cell.detail.startswith(emulated.LACKING):
+            lacking.append(cell.symbol)
+        else:
+            yield cell
+    if lacking:
+        yield from emulated.bochs_trace_cells(lacking, _rows_of(lacking), "--quick" in options)
     if "--quick" not in options:
         COUNTS.write_text(json.dumps(counts(output), indent=1) + "\n")
         yield from coverage_cells(output)
+
+
+def _rows_of(symbols: list[str]) -> list[str]:
+    """The rows that have these targets: SYMBOL, or SYMBOL@ROW where it is borrowed."""
+    found = []
+    for row in module.rows():
+        own = {s if s.endswith(f"_{row.name}") else f"{s}@{row.name}" for s in row.symbols}
+        if own & set(symbols):
+            found.append(f"{row.op}-{row.name}")
+    return found
 
 
 def coverage_cells(output: str) -> Iterator[Cell]:

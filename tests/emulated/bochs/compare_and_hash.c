@@ -58,6 +58,23 @@ static void test_length(const struct fc_row *row, order_fn *order, size_t len, e
   guard_reset();
 }
 
+/* FB-3: every bit of every byte counts, alone. */
+static void test_every_bit(const struct fc_row *row, order_fn *order, size_t len) {
+  uint8_t *a = guard_alloc(len, GUARD_AFTER), *b = guard_alloc(len, GUARD_AFTER);
+  random_fill(a, len);
+  memcpy(b, a, len);
+  for (size_t bit = 0; bit < 8 * len; bit++) {
+    const size_t i = bit / 8;
+    b[i] ^= (uint8_t)(1u << bit % 8);
+    if (compare(row, a, b, len) != order(a[i], b[i])) {
+      fail("%s: bit %u of %u bytes does not count", row->kernels[0].symbol, (uint64_t)bit,
+           (uint64_t)len);
+    }
+    b[i] = a[i];
+  }
+  guard_reset();
+}
+
 static void test_against(const struct fc_row *row, const struct fc_row *reference, size_t len) {
   uint8_t *a = guard_alloc(len, GUARD_AFTER), *b = guard_alloc(len, GUARD_BEFORE);
   for (size_t i = 0; i < 2; i++) {
@@ -92,6 +109,11 @@ static void test_compare(const struct fc_row *row, const struct fc_row *referenc
     test_length(row, order, len, GUARD_AFTER, GUARD_BEFORE, 1 + len / 2);
     test_against(row, reference, len);
     test_residue(row, len);
+  }
+  /* tests/native/bitflip.c does more where the processor is a real one. */
+  if (row->features & FC_F(AVX512F)) {
+    for (size_t len = 0; len <= 200; len++) test_every_bit(row, order, len);
+    test_every_bit(row, order, 600);
   }
   /* Every byte: short of a vector, some vectors and a tail, and many turns of the longest loop. */
   test_length(row, order, 31, GUARD_AFTER, GUARD_AFTER, 1);

@@ -51,6 +51,7 @@ romimage: file={rom}
 optramimage1: file={image}, address={base:#x}
 cpu: model={cpu}, ips=100000000, reset_on_triple_fault=0
 port_e9_hack: enabled=1
+magic_break: enabled=1
 plugin_ctrl: unmapped=1, biosdev=0, speaker=0, extfpuirq=0, parallel=0, serial=0, gameport=0, iodebug=0
 sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 mouse: enabled=0
@@ -153,8 +154,15 @@ def portable_symbol(macro: str) -> str:
     return "fc_aes_expand_key_portable" if op == "aes_portable" else f"fc_{op}"
 
 
-def emulate(build: Path, rom: Path, image: Path, cpu: str, timeout: float) -> tuple[str, bool]:
-    """What the image wrote, and whether it was stopped by the time limit."""
+def has_debugger(bochs: str) -> bool:
+    usage = subprocess.run([bochs, "--help"], capture_output=True, text=True, check=False)
+    return "-rc " in usage.stdout + usage.stderr
+
+
+def start(
+    build: Path, rom: Path, image: Path, cpu: str, commands: str = "continue\n"
+) -> subprocess.Popen[bytes]:
+    """The emulator with its output in a pipe. `commands` are for its debugger, if it is built with one."""
     bochs = shutil.which("bochs")
     if bochs is None:
         raise BuildError("bochs: not found (Debian: apt-get install bochs bochs-term)")
@@ -162,12 +170,11 @@ def emulate(build: Path, rom: Path, image: Path, cpu: str, timeout: float) -> tu
     log = build / "bochs.log"
     config.write_text(BOCHSRC.format(rom=rom, image=image, base=IMAGE_BASE, cpu=cpu, log=log))
     command = [bochs, "-q", "-f", str(config)]
-    usage = subprocess.run([bochs, "--help"], capture_output=True, text=True, check=False)
-    if "-rc " in usage.stdout + usage.stderr:  # built with its debugger: tell that to continue
-        (build / "continue.rc").write_text("continue\n")
-        command += ["-rc", str(build / "continue.rc")]
+    if has_debugger(bochs):
+        (build / "commands.rc").write_text(commands)
+        command += ["-rc", str(build / "commands.rc")]
     environment = os.environ | {"TERM": os.environ.get("TERM", "xterm")}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -175,6 +182,11 @@ def emulate(build: Path, rom: Path, image: Path, cpu: str, timeout: float) -> tu
         env=environment,
         start_new_session=True,
     )
+
+
+def emulate(build: Path, rom: Path, image: Path, cpu: str, timeout: float) -> tuple[str, bool]:
+    """What the image wrote, and whether it was stopped by the time limit."""
+    process = start(build, rom, image, cpu)
     try:
         output, _ = process.communicate(timeout=timeout)
         return output.decode(errors="replace"), False
