@@ -23,9 +23,9 @@ CORE_SOURCES = (
 
 #: Flags for the portable kernels, per file, by measurement; the files' heads have the numbers.
 DEFAULT_PORTABLE_FLAGS = ["-O3"]
-PORTABLE_FLAGS = {"sha256.c": ["-O2"]}
+PORTABLE_FLAGS = {"sha1.c": ["-O2"], "sha256.c": ["-O2"], "sha512.c": ["-O2"]}
 #: What gcc alone knows.
-GCC_PORTABLE_FLAGS = {"sha256.c": ["-fno-gcse"]}
+GCC_PORTABLE_FLAGS = {name: ["-fno-gcse"] for name in ("sha1.c", "sha256.c", "sha512.c")}
 
 #: What compilers for other processors refuse.
 X86_FLAGS = ["-fcf-protection=full"]

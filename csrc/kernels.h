@@ -38,10 +38,12 @@
 /* ---- Hashes ---------------------------------------------------------------------------------- */
 
 /*
- * FIPS 180-4 section 6.2.2 over nblocks blocks of 64 bytes. `state` holds H0..H7 in native order
- * and is updated in place.
+ * FIPS 180-4 sections 6.1.2, 6.2.2 and 6.4.2 over nblocks blocks, of 64, 64 and 128 bytes. `state`
+ * holds H0 and on in native order and is updated in place.
  */
+typedef void fc_sha1_blocks_fn(uint32_t state[5], const uint8_t *data, size_t nblocks);
 typedef void fc_sha256_blocks_fn(uint32_t state[8], const uint8_t *data, size_t nblocks);
+typedef void fc_sha512_blocks_fn(uint64_t state[8], const uint8_t *data, size_t nblocks);
 
 /* ---- Compare --------------------------------------------------------------------------------- */
 
@@ -172,7 +174,9 @@ typedef void fc_aes_gcm_open_fn(const struct fc_gcm_key *key, const struct fc_gc
 
 /* The ops that have a row per kernel, and the functions of an AES suite (one row for them all). */
 #define FC_OPS(X)    \
+  X(sha1_blocks)     \
   X(sha256_blocks)   \
+  X(sha512_blocks)   \
   X(timingsafe_bcmp) \
   X(timingsafe_memcmp)
 

@@ -16,7 +16,9 @@
 #define FC_STACK_DEFAULT 1984
 #define FC_STACK_timingsafe_bcmp ~, 128
 #define FC_STACK_timingsafe_memcmp ~, 128
+#define FC_STACK_sha1_blocks ~, 320
 #define FC_STACK_sha256_blocks ~, 320
+#define FC_STACK_sha512_blocks ~, 512
 #define FC_STACK_aes_expand_key ~, 1024
 #define FC_STACK_aes_ecb_encrypt ~, 512
 #define FC_STACK_aes_ecb_decrypt ~, 512

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "cpu/dispatch.h"
-#include "hash/sha256.h"
+#include "hash/sha.h"
 
 enum { MAX_THREADS = 256, INSTRUCTION_HASHES = 100 };
 

@@ -18,21 +18,54 @@
 
 /* ---- Hash -------------------------------------------------------------------------------------- */
 
-static OWN_FRAME int test_sha256_blocks(fc_sha256_blocks_fn *blocks) {
-  /* The two-block example of FIPS 180-4: 56 characters, then padding. */
-  static const char message[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-  static const uint32_t expected[8] = {0x248d6a61, 0xd20638b8, 0xe5c02693, 0x0c3e6039,
-                                       0xa33ce459, 0x64ff2167, 0xf6ecedd4, 0x19db06c1};
-  uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  uint8_t padded[128] = {0};
-  memcpy(padded, message, 56);
-  padded[56] = 0x80;
-  padded[126] = 56 * 8 >> 8;
-  padded[127] = 56 * 8 & 0xff;
-  blocks(state, padded, 2);
-  return memcmp(state, expected, sizeof expected) == 0;
+/*
+ * The two-block examples of FIPS 180-4 follow one rule: 14 runs of letters, each beginning a letter
+ * later. The message, padded to two blocks.
+ */
+static void pad_example(uint8_t *padded, size_t block_bytes) {
+  const size_t len = block_bytes - block_bytes / 8; /* 56 or 112 */
+  const size_t run = block_bytes / 16;              /* "abcd" or "abcdefgh" */
+  memset(padded, 0, 2 * block_bytes);
+  for (size_t i = 0; i < len; i++) padded[i] = (uint8_t)('a' + i / run + i % run);
+  padded[len] = 0x80;
+  padded[2 * block_bytes - 2] = (uint8_t)(len * 8 >> 8);
+  padded[2 * block_bytes - 1] = (uint8_t)(len * 8);
 }
+
+/* In one call and in two, since a kernel may take an even number of blocks otherwise than a last one. */
+#define TEST_BLOCKS(op, word, words, block_bytes)             \
+  static OWN_FRAME int test_##op(fc_##op##_fn *blocks) {      \
+    word whole[words], parts[words];                          \
+    uint8_t padded[2 * block_bytes];                          \
+    pad_example(padded, block_bytes);                         \
+    memcpy(whole, op##_initial, sizeof whole);                \
+    memcpy(parts, op##_initial, sizeof parts);                \
+    blocks(whole, padded, 2);                                 \
+    blocks(parts, padded, 1);                                 \
+    blocks(parts, padded + block_bytes, 1);                   \
+    return memcmp(whole, op##_expected, sizeof whole) == 0 && \
+           memcmp(parts, op##_expected, sizeof parts) == 0;   \
+  }
+
+static const uint32_t sha1_blocks_initial[] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476,
+                                               0xc3d2e1f0};
+static const uint32_t sha1_blocks_expected[] = {0x84983e44, 0x1c3bd26e, 0xbaae4aa1, 0xf95129e5,
+                                                0xe54670f1};
+TEST_BLOCKS(sha1_blocks, uint32_t, 5, 64)
+
+static const uint32_t sha256_blocks_initial[] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+static const uint32_t sha256_blocks_expected[] = {0x248d6a61, 0xd20638b8, 0xe5c02693, 0x0c3e6039,
+                                                  0xa33ce459, 0x64ff2167, 0xf6ecedd4, 0x19db06c1};
+TEST_BLOCKS(sha256_blocks, uint32_t, 8, 64)
+
+static const uint64_t sha512_blocks_initial[] = {
+    0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+    0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+static const uint64_t sha512_blocks_expected[] = {
+    0x8e959b75dae313da, 0x8cf4f72814fc143f, 0x8f7779c6eb9f7fa1, 0x7299aeadb6889018,
+    0x501d289e4900f7e4, 0x331b99dec4b5433a, 0xc7d329eeb6dd2654, 0x5e96e55b874be909};
+TEST_BLOCKS(sha512_blocks, uint64_t, 8, 128)
 
 /* ---- Compare ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last block of a message with 64-byte blocks: its tail, the 0x80 byte, zeros. */
+/* The last block of a message: its tail, the 0x80 byte, zeros, and the length of the message. */
 #ifndef FC_HASH_PADDING_H
 #define FC_HASH_PADDING_H
 
@@ -47,10 +47,10 @@ static inline fc_lane fc_partial_lane(const uint8_t *p, size_t n) {
 #endif
 }
 
-/* block = tail[0..n), 0x80, zeros; n <= 63. */
-static inline void fc_pad_block64(uint8_t block[64], const uint8_t *tail, size_t n) {
+/* block = tail[0..n), 0x80, zeros; n < block_bytes, which is 64 or 128. */
+static inline void fc_pad_block(uint8_t *block, size_t block_bytes, const uint8_t *tail, size_t n) {
   const fc_lane zero = {0, 0};
-  for (size_t at = 0; at < 64; at += 16) {
+  for (size_t at = 0; at < block_bytes; at += 16) {
     fc_lane lane = zero;
     if (n >= at + 16) {
       lane = *(const fc_lane *)(tail + at);
@@ -61,24 +61,31 @@ static inline void fc_pad_block64(uint8_t block[64], const uint8_t *tail, size_t
   }
 }
 
-/* Bytes 56..63 of the block: the length of the message in bits. */
-static inline void fc_store_be64_lane(uint8_t block[64], uint64_t bits) {
-  /* Bytes 48..63 as one store: their first half is read back from registers by the compiler. */
-  fc_lane lane = *(fc_lane *)(block + 48);
-  lane[1] = __builtin_bswap64(bits);
-  *(fc_lane *)(block + 48) = lane;
+/*
+ * The end of the block: the length of the message in bits, big-endian, in 8 bytes of a block of 64 and
+ * in 16 of one of 128. In a block of 64 the other half of the lane is kept; as the whole lane was
+ * stored, the compiler has that half in a register.
+ */
+static inline void fc_store_length(uint8_t *block, size_t block_bytes, uint64_t bytes) {
+  fc_lane *last = (fc_lane *)(block + block_bytes - 16);
+  fc_lane lane = *last;
+  if (block_bytes == 128) lane[0] = __builtin_bswap64(bytes >> 61);
+  lane[1] = __builtin_bswap64(bytes << 3);
+  *last = lane;
 }
 
 #else
 
-static inline void fc_pad_block64(uint8_t block[64], const uint8_t *tail, size_t n) {
-  memset(block, 0, 64);
+static inline void fc_pad_block(uint8_t *block, size_t block_bytes, const uint8_t *tail, size_t n) {
+  memset(block, 0, block_bytes);
   if (n != 0) memcpy(block, tail, n);
   block[n] = 0x80;
 }
 
-static inline void fc_store_be64_lane(uint8_t block[64], uint64_t bits) {
-  for (int i = 0; i < 8; i++) block[56 + i] = (uint8_t)(bits >> (56 - 8 * i));
+static inline void fc_store_length(uint8_t *block, size_t block_bytes, uint64_t bytes) {
+  uint8_t *end = block + block_bytes;
+  for (int i = 0; i < 8; i++) end[i - 8] = (uint8_t)(bytes << 3 >> (56 - 8 * i));
+  if (block_bytes == 128) end[-9] = (uint8_t)(bytes >> 61);
 }
 
 #endif

@@ -62,16 +62,29 @@ void require_args(const py::args &args, size_t wanted) {
 
 /* ---- Hash and compare -------------------------------------------------------------------------- */
 
-py::object call_sha256_blocks(fc_sha256_blocks_fn *fn, const py::args &args) {
+template <class Word, size_t words, size_t block_bytes>
+py::object call_blocks(void (*fn)(Word *, const uint8_t *, size_t), const py::args &args) {
   require_args(args, 2);
   Operand state(args[0], true), data(args[1], false);
-  require_size("state", state, 32);
-  require_multiple("data", data, 64);
-  uint32_t words[8];
-  std::memcpy(words, state.data(), sizeof words);
-  fn(words, data.data(), data.size() / 64);
-  std::memcpy(state.data(), words, sizeof words);
+  Word copy[words];
+  require_size("state", state, sizeof copy);
+  require_multiple("data", data, block_bytes);
+  std::memcpy(copy, state.data(), sizeof copy);
+  fn(copy, data.data(), data.size() / block_bytes);
+  std::memcpy(state.data(), copy, sizeof copy);
   return py::none();
+}
+
+py::object call_sha1_blocks(fc_sha1_blocks_fn *fn, const py::args &args) {
+  return call_blocks<uint32_t, 5, 64>(fn, args);
+}
+
+py::object call_sha256_blocks(fc_sha256_blocks_fn *fn, const py::args &args) {
+  return call_blocks<uint32_t, 8, 64>(fn, args);
+}
+
+py::object call_sha512_blocks(fc_sha512_blocks_fn *fn, const py::args &args) {
+  return call_blocks<uint64_t, 8, 128>(fn, args);
 }
 
 template <class Function>

@@ -9,28 +9,35 @@
 #include "python/binding.h"
 #include "python/buffers.h"
 #include "python/hash_arguments.h"
+#include "python/hash_new.h"
 #include "python/object_lock.h"
 #include "python/thresholds.h"
 
 extern "C" {
 #include "ct/wipe.h"
-#include "hash/sha256.h"
+#include "hash/sha.h"
 }
 
 namespace fc {
 namespace {
 
-struct Sha256 {
-  using Context = fc_sha256;
-  static constexpr const char *name = "sha256";
-  static constexpr const char *qualified_name = "fastcrypt.sha256";
-  static constexpr int digest_size = FC_SHA256_DIGEST_BYTES;
-  static constexpr int block_size = FC_SHA256_BLOCK_BYTES;
-  static void init(Context *c) { fc_sha256_init(c); }
-  static void update(Context *c, const uint8_t *p, size_t n) { fc_sha256_update(c, p, n); }
-  static void digest(const Context *c, uint8_t *out) { fc_sha256_digest(c, out); }
-  static void oneshot(const uint8_t *p, size_t n, uint8_t *out) { fc_sha256_oneshot(p, n, out); }
-};
+/* One struct an algorithm: what the template below is made of. */
+#define X(algorithm, engine, digest_bytes, block_bytes, title)                                    \
+  struct algorithm##_traits {                                                                     \
+    using Context = fc_##engine;                                                                  \
+    static constexpr const char *name = #algorithm;                                               \
+    static constexpr const char *qualified_name = "fastcrypt." #algorithm;                        \
+    static constexpr int digest_size = digest_bytes;                                              \
+    static constexpr int block_size = block_bytes;                                                \
+    static void init(Context *c) { fc_##algorithm##_init(c); }                                    \
+    static void update(Context *c, const uint8_t *p, size_t n) { fc_##engine##_update(c, p, n); } \
+    static void digest(const Context *c, uint8_t *out) { fc_##algorithm##_digest(c, out); }       \
+    static void oneshot(const uint8_t *p, size_t n, uint8_t *out) {                               \
+      fc_##algorithm##_oneshot(p, n, out);                                                        \
+    }                                                                                             \
+  };
+FC_HASHES(X)
+#undef X
 
 PyObject *hex_of(const uint8_t *bytes, Py_ssize_t size) {
   static const char digits[] = "0123456789abcdef";
@@ -200,28 +207,49 @@ struct Hash {
   }
 };
 
+#define FC_HASH_DOC                                                                          \
+  "data is any contiguous buffer; `string=` is accepted for it too. Raises TypeError for\n"  \
+  "str and for objects that are no buffers, and lets the exporter's exception through for\n" \
+  "memory that is not contiguous. Safe to share between threads: updates happen whole, in\n" \
+  "some order. The state is wiped when the object dies."
+
+#define X(algorithm, engine, digest_bytes, block_bytes, title)                                    \
+  bool add_##algorithm(PyObject *module) {                                                        \
+    using Type = Hash<algorithm##_traits>;                                                        \
+    static PyMethodDef functions[] = {                                                            \
+        {#algorithm "_digest", Type::oneshot, METH_O,                                             \
+         #algorithm "_digest($module, data, /)\n--\n\n" title                                     \
+                    " (FIPS 180-4) of data, any contiguous buffer, as " #digest_bytes " bytes."}, \
+        {#algorithm "_hexdigest", Type::oneshot_hex, METH_O,                                      \
+         #algorithm "_hexdigest($module, data, /)\n--\n\n" title                                  \
+                    " (FIPS 180-4) of data, any contiguous buffer, as hexadecimal digits."},      \
+        {nullptr, nullptr, 0, nullptr}};                                                          \
+    return Type::add(module,                                                                      \
+                     #algorithm                                                                   \
+                     "(data=b'', *, usedforsecurity=True, string=None)\n--\n\n" title             \
+                     " (FIPS 180-4) as a hash object in the shape of hashlib's.\n\n" FC_HASH_DOC, \
+                     functions);                                                                  \
+  }
+FC_HASHES(X)
+#undef X
+
 }  // namespace
 
 bool add_hashes(PyObject *module) {
-  static PyMethodDef sha256_functions[] = {
-      {"sha256_digest", Hash<Sha256>::oneshot, METH_O,
-       "sha256_digest($module, data, /)\n--\n\n"
-       "SHA-256 (FIPS 180-4) of data, any contiguous buffer, as 32 bytes."},
-      {"sha256_hexdigest", Hash<Sha256>::oneshot_hex, METH_O,
-       "sha256_hexdigest($module, data, /)\n--\n\n"
-       "SHA-256 (FIPS 180-4) of data, any contiguous buffer, as 64 hexadecimal digits."},
+  static PyMethodDef functions[] = {
+      {"new", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(hash_new)),
+       METH_FASTCALL | METH_KEYWORDS,
+       "new($module, /, name, data=b'', *, usedforsecurity=True)\n--\n\n"
+       "A hash object by the name of its algorithm, in any case and in OpenSSL's spellings:\n"
+       "'sha512_256', 'SHA-512/256', 'sha2-512/256'.\n\n"
+       "The algorithms are those that have a class here. ValueError for any other name, TypeError\n"
+       "for one that is no str; data as for the class. Any thread may call it."},
       {nullptr, nullptr, 0, nullptr}};
-  return Hash<Sha256>::add(module,
-                           "sha256(data=b'', *, usedforsecurity=True, string=None)\n--\n\n"
-                           "SHA-256 (FIPS 180-4) as a hash object in the shape of hashlib's.\n\n"
-                           "data is any contiguous buffer; `string=` is accepted for it too. "
-                           "Raises TypeError for\n"
-                           "str and for objects that are no buffers, and lets the exporter's "
-                           "exception through for\n"
-                           "memory that is not contiguous. Safe to share between threads: updates "
-                           "happen whole, in\n"
-                           "some order. The state is wiped when the object dies.",
-                           sha256_functions) &&
+#define X(algorithm, engine, digest_bytes, block_bytes, title) \
+  if (!add_##algorithm(module)) return false;
+  FC_HASHES(X)
+#undef X
+  return PyModule_AddFunctions(module, functions) == 0 &&
          PyModule_AddIntConstant(module, "_GIL_MINSIZE", FC_HASH_DETACH_BYTES) == 0;
 }
 

@@ -44,7 +44,8 @@ class Model:
 
 def rows(text: str) -> dict[str, str]:
     """`op=name ...` as a dict; what is left out is as on a processor with SSE2 alone."""
-    base = "sha256_blocks=portable timingsafe_bcmp=sse2 timingsafe_memcmp=gpr aes=portable"
+    base = "sha1_blocks=portable sha256_blocks=portable sha512_blocks=portable"
+    base += " timingsafe_bcmp=sse2 timingsafe_memcmp=gpr aes=portable"
     return dict(word.split("=") for word in f"{base} {text}".split())
 
 

@@ -63,10 +63,23 @@ def padded_cbc_file() -> Path | None:
     return file if file is not None and file.is_file() else None
 
 
-def sha256() -> Iterator[Line]:
-    for name in ("SHA256ShortMsg", "SHA256LongMsg"):
-        for case in nist(f"hashes/SHA2/{name}.rsp"):
-            yield "sha256", case["MSG"] if case["LEN"] != "0" else "", case["MD"]
+#: Kind -> NIST's folder and name. Long messages are there once for each way to cut a message into blocks.
+HASHES = {
+    "sha1": "SHA1/SHA1",
+    "sha224": "SHA2/SHA224",
+    "sha256": "SHA2/SHA256",
+    "sha384": "SHA2/SHA384",
+    "sha512": "SHA2/SHA512",
+    "sha512_224": "SHA2/SHA512_224",
+    "sha512_256": "SHA2/SHA512_256",
+}
+LONG = ("sha1", "sha256", "sha512")
+
+
+def hashes(kind: str) -> Iterator[Line]:
+    for part in ("ShortMsg", *(["LongMsg"] if kind in LONG else [])):
+        for case in nist(f"hashes/{HASHES[kind]}{part}.rsp"):
+            yield kind, case["MSG"] if case["LEN"] != "0" else "", case["MD"]
 
 
 def blocks(mode: str) -> Iterator[Line]:
@@ -149,8 +162,8 @@ def compares(texts: Iterable[bytes]) -> Iterator[Line]:
 
 
 def all_lines() -> Iterator[Line]:
-    hashes = list(sha256())
-    yield from hashes
+    for kind in HASHES:
+        yield from hashes(kind)
     yield from blocks("ECB")
     yield from blocks("CBC")
     yield from ctr()
@@ -161,7 +174,7 @@ def all_lines() -> Iterator[Line]:
     file = padded_cbc_file()
     if file is not None:
         yield from padded_cbc(file)
-    yield from compares(bytes.fromhex(text) for line in hashes for text in line[1:])
+    yield from compares(bytes.fromhex(text) for line in hashes("sha256") for text in line[1:])
 
 
 def write(output: Path) -> Counter[str]:

@@ -10,7 +10,7 @@
 #include "cpu/detect.h"
 #include "cpu/dispatch.h"
 #include "fuzz.h"
-#include "hash/sha256.h"
+#include "hash/sha.h"
 
 enum { MAX_N = 4096 };
 

@@ -3,41 +3,92 @@
 
 #include <string.h>
 
-/* ---- SHA-256, FIPS 180-4 --------------------------------------------------------------------- */
+/* ---- SHA, FIPS 180-4 ------------------------------------------------------------------------- */
+
+static uint32_t load32(const uint8_t *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
 
 static uint32_t rotate_right(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-/* The first 32 bits of the fractional part of the cube root of p, by bisection on integers. */
-static uint32_t cube_root_fraction(uint32_t p) {
-  unsigned __int128 root = 0; /* the root times 2^32 */
-  for (int bit = 35; bit >= 0; bit--) {
-    const unsigned __int128 next = root | (unsigned __int128)1 << bit;
-    /* next^3 <= p * 2^96, compared after dropping 2^8 that both sides can spare */
-    const unsigned __int128 square = next * next;
-    const unsigned __int128 high = square >> 32, low = square & 0xffffffff;
-    const unsigned __int128 cube_high = high * next + (low * next >> 32);
-    if (cube_high < (unsigned __int128)p << 64) root = next;
+static uint64_t rotate_right_64(uint64_t x, unsigned n) { return x >> n | x << (64 - n); }
+
+static void sha1_block(uint32_t state[5], const uint8_t *data) {
+  static const uint32_t k[4] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
+  uint32_t w[80], v[5];
+  for (size_t t = 0; t < 16; t++) w[t] = load32(data + 4 * t);
+  for (size_t t = 16; t < 80; t++) {
+    w[t] = rotate_right(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 31);
   }
-  return (uint32_t)root;
+  memcpy(v, state, sizeof v);
+  for (size_t t = 0; t < 80; t++) {
+    const uint32_t b = v[1], c = v[2], d = v[3];
+    const uint32_t f = t < 20        ? (b & c) ^ (~b & d)
+                       : t / 20 == 2 ? (b & c) ^ (b & d) ^ (c & d)
+                                     : b ^ c ^ d;
+    const uint32_t sum = rotate_right(v[0], 27) + f + v[4] + k[t / 20] + w[t];
+    memmove(v + 1, v, 4 * sizeof v[0]);
+    v[2] = rotate_right(b, 2);
+    v[0] = sum;
+  }
+  for (size_t i = 0; i < 5; i++) state[i] += v[i];
 }
 
-static void round_constants(uint32_t k[64]) {
+/* Whether root^3 <= p * 2^192, for a root below 2^67: the root times 2^64. */
+static int cube_is_below(unsigned __int128 root, uint32_t p) {
+  /* In digits of 32 bits: root has 3, its cube 9. */
+  uint64_t digits[3], square[6] = {0}, cube[9] = {0};
+  for (size_t i = 0; i < 3; i++) digits[i] = (uint32_t)(root >> 32 * i);
+  for (size_t i = 0; i < 3; i++) {
+    uint64_t carry = 0;
+    for (size_t j = 0; j < 3; j++) {
+      carry += square[i + j] + digits[i] * digits[j];
+      square[i + j] = (uint32_t)carry;
+      carry >>= 32;
+    }
+    square[i + 3] = carry;
+  }
+  for (size_t i = 0; i < 3; i++) {
+    uint64_t carry = 0;
+    for (size_t j = 0; j < 6; j++) {
+      carry += cube[i + j] + digits[i] * square[j];
+      cube[i + j] = (uint32_t)carry;
+      carry >>= 32;
+    }
+    cube[i + 6] = carry;
+  }
+  if (cube[8] != 0 || cube[7] != 0) return 0;
+  if (cube[6] != p) return cube[6] < p;
+  return (cube[0] | cube[1] | cube[2] | cube[3] | cube[4] | cube[5]) == 0;
+}
+
+/* The first 64 bits of the fractional part of the cube root of p, by bisection on integers. */
+static uint64_t cube_root_fraction(uint32_t p) {
+  unsigned __int128 root = 0;
+  for (int bit = 66; bit >= 0; bit--) {
+    const unsigned __int128 next = root | (unsigned __int128)1 << bit;
+    if (cube_is_below(next, p)) root = next;
+  }
+  return (uint64_t)root;
+}
+
+/* SHA-512's constants; SHA-256's are the high halves of the first 64. */
+static const uint64_t *round_constants(void) {
+  static uint64_t k[80];
   size_t found = 0;
-  for (uint32_t p = 2; found < 64; p++) {
+  if (k[0] != 0) return k;
+  for (uint32_t p = 2; found < 80; p++) {
     int prime = 1;
     for (uint32_t d = 2; d * d <= p; d++) prime &= p % d != 0;
     if (prime) k[found++] = cube_root_fraction(p);
   }
+  return k;
 }
 
 static void sha256_block(uint32_t state[8], const uint8_t *data) {
-  static uint32_t k[64];
-  if (k[0] == 0) round_constants(k);
+  const uint64_t *k = round_constants();
   uint32_t w[64], v[8];
-  for (size_t t = 0; t < 16; t++) {
-    w[t] = (uint32_t)data[4 * t] << 24 | (uint32_t)data[4 * t + 1] << 16 |
-           (uint32_t)data[4 * t + 2] << 8 | data[4 * t + 3];
-  }
+  for (size_t t = 0; t < 16; t++) w[t] = load32(data + 4 * t);
   for (size_t t = 16; t < 64; t++) {
     const uint32_t s0 = rotate_right(w[t - 15], 7) ^ rotate_right(w[t - 15], 18) ^ w[t - 15] >> 3;
     const uint32_t s1 = rotate_right(w[t - 2], 17) ^ rotate_right(w[t - 2], 19) ^ w[t - 2] >> 10;
@@ -47,8 +98,35 @@ static void sha256_block(uint32_t state[8], const uint8_t *data) {
   for (size_t t = 0; t < 64; t++) {
     const uint32_t e = v[4], a = v[0];
     const uint32_t t1 = v[7] + (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
-                        ((e & v[5]) ^ (~e & v[6])) + k[t] + w[t];
+                        ((e & v[5]) ^ (~e & v[6])) + (uint32_t)(k[t] >> 32) + w[t];
     const uint32_t t2 = (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) +
+                        ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+    memmove(v + 1, v, 7 * sizeof v[0]);
+    v[4] += t1;
+    v[0] = t1 + t2;
+  }
+  for (size_t i = 0; i < 8; i++) state[i] += v[i];
+}
+
+static void sha512_block(uint64_t state[8], const uint8_t *data) {
+  const uint64_t *k = round_constants();
+  uint64_t w[80], v[8];
+  for (size_t t = 0; t < 16; t++) {
+    w[t] = (uint64_t)load32(data + 8 * t) << 32 | load32(data + 8 * t + 4);
+  }
+  for (size_t t = 16; t < 80; t++) {
+    const uint64_t x = w[t - 15], y = w[t - 2];
+    const uint64_t s0 = rotate_right_64(x, 1) ^ rotate_right_64(x, 8) ^ x >> 7;
+    const uint64_t s1 = rotate_right_64(y, 19) ^ rotate_right_64(y, 61) ^ y >> 6;
+    w[t] = s1 + w[t - 7] + s0 + w[t - 16];
+  }
+  memcpy(v, state, sizeof v);
+  for (size_t t = 0; t < 80; t++) {
+    const uint64_t e = v[4], a = v[0];
+    const uint64_t t1 = v[7] +
+                        (rotate_right_64(e, 14) ^ rotate_right_64(e, 18) ^ rotate_right_64(e, 41)) +
+                        ((e & v[5]) ^ (~e & v[6])) + k[t] + w[t];
+    const uint64_t t2 = (rotate_right_64(a, 28) ^ rotate_right_64(a, 34) ^ rotate_right_64(a, 39)) +
                         ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
     memmove(v + 1, v, 7 * sizeof v[0]);
     v[4] += t1;
@@ -248,11 +326,20 @@ void reference_source(void *context, const char *name, uint8_t *p, size_t len) {
   if (strcmp(name, "h") == 0) memcpy(raw->h, p, len);
 }
 
-static void run_sha256(const struct harness_call *call, struct reference_result *expected) {
-  uint32_t state[8];
-  memcpy(state, call->at[0], 32);
-  for (size_t i = 0; i < call->sizes.n; i += 64) sha256_block(state, call->at[1] + i);
-  memcpy(expected->bytes[0], state, 32);
+static void run_sha(const struct harness_call *call, struct reference_result *expected) {
+  union {
+    uint32_t words[8];
+    uint64_t long_words[8];
+  } state;
+  const size_t state_bytes = call->target->op->operands[0].size;
+  memcpy(&state, call->at[0], state_bytes);
+  for (size_t i = 0; i < call->sizes.n; i += call->target->op->unit) {
+    const uint8_t *block = call->at[1] + i;
+    if (call->target->row->op == FC_OP_sha1_blocks) sha1_block(state.words, block);
+    if (call->target->row->op == FC_OP_sha256_blocks) sha256_block(state.words, block);
+    if (call->target->row->op == FC_OP_sha512_blocks) sha512_block(state.long_words, block);
+  }
+  memcpy(expected->bytes[0], &state, state_bytes);
 }
 
 static int run_compare(const struct harness_call *call, int ordered) {
@@ -396,8 +483,10 @@ void reference_run(const struct harness_call *call, const struct reference_raw *
   for (size_t k = 0; k < HARNESS_MAX_OPERANDS; k++) expected->known[k] = 1;
   expected->result = 0;
   switch (call->target->row->op) {
+    case FC_OP_sha1_blocks:
     case FC_OP_sha256_blocks:
-      run_sha256(call, expected);
+    case FC_OP_sha512_blocks:
+      run_sha(call, expected);
       break;
     case FC_OP_timingsafe_bcmp:
     case FC_OP_timingsafe_memcmp:
@@ -424,6 +513,15 @@ static void from_hex(const char *hex, uint8_t *p) {
 }
 
 /* FIPS 180-4's example "abc". */
+static int sha1_is_right(void) {
+  uint32_t state[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  static const uint32_t digest[5] = {0xa9993e36, 0x4706816a, 0xba3e2571, 0x7850c26c, 0x9cd0d89d};
+  uint8_t block[64] = "abc\x80";
+  block[63] = 24;
+  sha1_block(state, block);
+  return memcmp(state, digest, sizeof digest) == 0;
+}
+
 static int sha256_is_right(void) {
   uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -432,7 +530,20 @@ static int sha256_is_right(void) {
   uint8_t block[64] = "abc\x80";
   block[63] = 24;
   sha256_block(state, block);
-  return memcmp(state, digest, 32) == 0;
+  return memcmp(state, digest, sizeof digest) == 0;
+}
+
+static int sha512_is_right(void) {
+  uint64_t state[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
+                       0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
+                       0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+  static const uint64_t digest[8] = {0xddaf35a193617aba, 0xcc417349ae204131, 0x12e6fa4e89a97ea2,
+                                     0x0a9eeee64b55d39a, 0x2192992a274fc1a8, 0x36ba3c23a3feebbd,
+                                     0x454d4423643ce80e, 0x2a9ac94fa54ca49f};
+  uint8_t block[128] = "abc\x80";
+  block[127] = 24;
+  sha512_block(state, block);
+  return memcmp(state, digest, sizeof digest) == 0;
 }
 
 /* FIPS 197 appendix C. */
@@ -486,7 +597,9 @@ static int xts_is_right(void) {
 }
 
 const char *reference_self_test(void) {
+  if (!sha1_is_right()) return "SHA-1, FIPS 180-4 example abc";
   if (!sha256_is_right()) return "SHA-256, FIPS 180-4 example abc";
+  if (!sha512_is_right()) return "SHA-512, FIPS 180-4 example abc";
   if (!aes_is_right()) return "AES, FIPS 197 appendix C";
   if (!gcm_is_right()) return "GCM, test case 4";
   if (!xts_is_right()) return "XTS, IEEE 1619 vector 2";

@@ -43,6 +43,16 @@ def _call(expression: str, *ops: str, hot: bool = True) -> Call:
     return Call(expression, frozenset(ops), hot)
 
 
+#: The hashes beside SHA-256, whose methods are one template's, and the op of each.
+FAMILY = {
+    "sha1": "sha1",
+    "sha224": "sha256",
+    "sha384": "sha512",
+    "sha512": "sha512",
+    "sha512_224": "sha512",
+    "sha512_256": "sha512",
+}
+
 CALLS: tuple[Call, ...] = (
     _call("fastcrypt.sha256(data).digest()", "sha256_blocks"),
     _call("fastcrypt.sha256(data).hexdigest()", "sha256_blocks"),
@@ -51,6 +61,17 @@ CALLS: tuple[Call, ...] = (
     _call("fastcrypt.sha256_digest(data)", "sha256_blocks"),
     _call("fastcrypt.sha256_digest(key32)", "sha256_blocks"),
     _call("fastcrypt.sha256_hexdigest(data)", "sha256_blocks"),
+    *(
+        _call(expression.format(name), f"{engine}_blocks")
+        for name, engine in FAMILY.items()
+        for expression in (
+            "fastcrypt.{0}(data).digest()",
+            "fastcrypt.{0}().update(data)",
+            "fastcrypt.{0}_digest(data)",
+            "fastcrypt.{0}_hexdigest(key32)",
+        )
+    ),
+    _call("fastcrypt.new('SHA-512/256', data).digest()", "sha512_blocks"),
     _call("fastcrypt.timingsafe_bcmp(data, other)", "timingsafe_bcmp"),
     _call("fastcrypt.timingsafe_memcmp(data, other)", "timingsafe_memcmp"),
     _call("fastcrypt.compare_digest(data, other)", "timingsafe_bcmp"),

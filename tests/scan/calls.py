@@ -72,7 +72,26 @@ def hashes() -> dict[str, Call]:
         "sha256_digest of None": Call(lambda: fastcrypt.sha256_digest(None), TypeError),  # type: ignore[arg-type]
         "sha256_hexdigest": Call(lambda: fastcrypt.sha256_hexdigest(bytearray(DATA))),
         "sha256_hexdigest of str": Call(lambda: fastcrypt.sha256_hexdigest(WRONG), TypeError),
+        "new": Call(lambda: fastcrypt.new("sha-512/224", bytearray(DATA)).digest()),
+        "new name=": Call(lambda: fastcrypt.new(name="sha1", data=DATA, usedforsecurity=False).digest()),
+        "new of no name": Call(lambda: fastcrypt.new(5, DATA), TypeError),  # type: ignore[arg-type]
+        "new of another name": Call(lambda: fastcrypt.new("md5", DATA), ValueError),
+        "new of str": Call(lambda: fastcrypt.new("sha512", WRONG), TypeError),
+        **family(),
     }
+
+
+def family() -> dict[str, Call]:
+    """The hashes beside SHA-256: one template, so the rarer paths are its alone."""
+    found: dict[str, Call] = {}
+    for name in ("sha1", "sha224", "sha384", "sha512", "sha512_224", "sha512_256"):
+        new: Any = getattr(fastcrypt, name)
+        found[name] = Call(partial(lambda new: new(DATA).copy().digest(), new))
+        found[f"{name} of str"] = Call(partial(new, WRONG), TypeError)
+        found[f"{name}.update"] = Call(partial(new().update, LONG))
+        for one_shot in (f"{name}_digest", f"{name}_hexdigest"):
+            found[one_shot] = Call(partial(getattr(fastcrypt, one_shot), bytearray(DATA)))
+    return found
 
 
 def compares() -> dict[str, Call]:

@@ -12,7 +12,7 @@
 #include "aes/gcm.h"
 #include "aes/modes.h"
 #include "cpu/dispatch.h"
-#include "hash/sha256.h"
+#include "hash/sha.h"
 
 enum { THREADS = 8, ROUNDS = 200, BYTES = 1000 };
 

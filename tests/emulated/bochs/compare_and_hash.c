@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tests of sha256_blocks, timingsafe_bcmp and timingsafe_memcmp. */
+/* The tests of timingsafe_bcmp, timingsafe_memcmp and the block functions of hashes. */
 #include <string.h>
 
 #include "ops.h"
@@ -181,6 +181,14 @@ static void test_hash(const struct fc_row *row, const struct fc_row *reference, 
   }
 }
 
+void test_sha1_blocks(const struct fc_row *row, const struct fc_row *reference) {
+  test_hash(row, reference, 64, 20);
+}
+
 void test_sha256_blocks(const struct fc_row *row, const struct fc_row *reference) {
   test_hash(row, reference, 64, 32);
+}
+
+void test_sha512_blocks(const struct fc_row *row, const struct fc_row *reference) {
+  test_hash(row, reference, 128, 64);
 }

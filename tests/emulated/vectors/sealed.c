@@ -6,26 +6,30 @@
 #include "aes/modes.h"
 #include "aes/xts.h"
 #include "cpu/dispatch.h"
-#include "hash/sha256.h"
+#include "hash/sha.h"
 #include "vectors.h"
 
 enum { BLOCK = 16 };
 
-static int sha256_ok(const struct vector *v, const struct scratch *scratch) {
-  const struct field *message = &v->f[PLAIN];
-  uint8_t digest[FC_SHA256_DIGEST_BYTES];
-  struct fc_sha256 context;
-  (void)scratch;
-  fc_sha256_oneshot(message->p, message->len, digest);
-  if (!is_field(digest, sizeof digest, &v->f[TAG])) return 0;
-  fc_sha256_init(&context);
-  for (size_t at = 0, n = 1; at < message->len; at += n, n = 3 * n + 1) { /* 1 4 13 40 121 ... */
-    if (n > message->len - at) n = message->len - at;
-    fc_sha256_update(&context, message->p + at, n);
+/* One shot, and in parts of 1, 4, 13, 40, 121 ... bytes. */
+#define X(name, engine, digest_bytes, block_bytes, title)                       \
+  static int name##_ok(const struct vector *v, const struct scratch *scratch) { \
+    const struct field *message = &v->f[PLAIN];                                 \
+    uint8_t digest[digest_bytes];                                               \
+    struct fc_##engine context;                                                 \
+    (void)scratch;                                                              \
+    fc_##name##_oneshot(message->p, message->len, digest);                      \
+    if (!is_field(digest, sizeof digest, &v->f[TAG])) return 0;                 \
+    fc_##name##_init(&context);                                                 \
+    for (size_t at = 0, n = 1; at < message->len; at += n, n = 3 * n + 1) {     \
+      if (n > message->len - at) n = message->len - at;                         \
+      fc_##engine##_update(&context, message->p + at, n);                       \
+    }                                                                           \
+    fc_##name##_digest(&context, digest);                                       \
+    return is_field(digest, sizeof digest, &v->f[TAG]);                         \
   }
-  fc_sha256_digest(&context, digest);
-  return is_field(digest, sizeof digest, &v->f[TAG]);
-}
+FC_HASHES(X)
+#undef X
 
 static int ecb_ok(const struct vector *v, const struct scratch *scratch) {
   struct fc_aes_key key;

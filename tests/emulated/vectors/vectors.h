@@ -14,7 +14,13 @@
 /* The kinds and the fields that each has, in the file's order. A digest is a TAG; a compare has its
  * operands in PLAIN and CIPHER, and in TAG one byte: 0, 1 or ff for -1. */
 #define VECTOR_KINDS(X)                                             \
+  X(sha1, PLAIN, TAG)                                               \
+  X(sha224, PLAIN, TAG)                                             \
   X(sha256, PLAIN, TAG)                                             \
+  X(sha384, PLAIN, TAG)                                             \
+  X(sha512, PLAIN, TAG)                                             \
+  X(sha512_224, PLAIN, TAG)                                         \
+  X(sha512_256, PLAIN, TAG)                                         \
   X(ecb, KEY, PLAIN, CIPHER)                                        \
   X(cbc, KEY, IV, PLAIN, CIPHER)                                    \
   X(pkcs7, KEY, IV, PLAIN, CIPHER) /* cbc, padded */                \

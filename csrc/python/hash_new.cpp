@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* new(name, data=b"", *, usedforsecurity=True): a hash object by name, in the shape of hashlib.new. */
+#include "python/hash_new.h"
+
+#include <cstring>
+
+extern "C" {
+#include "hash/sha.h"
+}
+
+namespace fc {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/* Whether the two are equal but for case; an underscore in `name` stands for `separator`. */
+bool equal(const char *wanted, const char *name, char separator) {
+  for (; *wanted != '\0' && *name != '\0'; wanted++, name++) {
+    if (lower(*wanted) != (*name == '_' ? separator : lower(*name))) return false;
+  }
+  return *wanted == *name;
+}
+
+/*
+ * Whether `wanted` means the algorithm: in any case its name ("sha512_256"), its name with a hyphen
+ * ("sha512-256"), its title ("SHA-512/256"), or for SHA-2 OpenSSL's form of that ("SHA2-512/256").
+ */
+bool means(const char *wanted, const char *name, const char *title) {
+  if (equal(wanted, name, '_') || equal(wanted, name, '-') || equal(wanted, title, '_'))
+    return true;
+  if (name[3] == '1') return false; /* "sha1" */
+  for (size_t i = 0; i < 4; i++) {
+    if (lower(wanted[i]) != "sha2"[i]) return false;
+  }
+  return equal(wanted + 4, title + 3, '_');
+}
+
+/* The name of our type that `name` means, or NULL with an exception. */
+const char *canonical_name(PyObject *name) {
+  Py_ssize_t size;
+  const char *wanted = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &size) : nullptr;
+  if (wanted == nullptr || std::strlen(wanted) != static_cast<size_t>(size)) {
+    PyErr_SetString(PyExc_TypeError, "name must be a string");
+    return nullptr;
+  }
+#define X(algorithm, engine, digest_bytes, block_bytes, title) \
+  if (means(wanted, #algorithm, title)) return #algorithm;
+  FC_HASHES(X)
+#undef X
+  PyErr_Format(PyExc_ValueError, "unsupported hash type %.100s", wanted);
+  return nullptr;
+}
+
+/* The keywords of a call as a dict, or NULL with an exception. */
+PyObject *keyword_dict(PyObject *const *values, PyObject *kwnames) {
+  PyObject *keywords = PyDict_New();
+  const Py_ssize_t count = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t i = 0; keywords != nullptr && i < count; i++) {
+    if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(kwnames, i), values[i]) != 0) {
+      Py_CLEAR(keywords);
+    }
+  }
+  return keywords;
+}
+
+/* Takes `name` out of the positional arguments or the keywords; a new reference, or NULL. */
+PyObject *take_name(PyObject *const *&args, Py_ssize_t &nargs, PyObject *keywords) {
+  PyObject *by_keyword = PyDict_GetItemString(keywords, "name");
+  if (nargs > 0 && by_keyword != nullptr) {
+    PyErr_SetString(PyExc_TypeError, "argument for new() given by name ('name') and position (1)");
+    return nullptr;
+  }
+  if (nargs > 0) {
+    nargs--;
+    return Py_NewRef(*args++);
+  }
+  if (by_keyword == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "new() missing required argument 'name' (pos 1)");
+    return nullptr;
+  }
+  Py_INCREF(by_keyword);
+  if (PyDict_DelItemString(keywords, "name") != 0) Py_CLEAR(by_keyword);
+  return by_keyword;
+}
+
+/* What is left of the arguments is the constructor's. */
+PyObject *construct(PyObject *module, PyObject *name, PyObject *const *args, Py_ssize_t nargs,
+                    PyObject *keywords) {
+  const char *canonical = canonical_name(name);
+  if (canonical == nullptr) return nullptr;
+#if PY_VERSION_HEX < 0x030E0000
+  if (PyDict_GetItemString(keywords, "string") != nullptr) {
+    PyErr_SetString(PyExc_TypeError, "'string' is an invalid keyword argument for new()");
+    return nullptr;
+  }
+#endif
+  PyObject *type = PyObject_GetAttrString(module, canonical);
+  if (type == nullptr) return nullptr;
+  PyObject *made = PyObject_VectorcallDict(type, args, static_cast<size_t>(nargs), keywords);
+  Py_DECREF(type);
+  return made;
+}
+
+}  // namespace
+
+PyObject *hash_new(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  if (nargs > 2) {
+    return PyErr_Format(PyExc_TypeError, "new() takes at most 2 positional arguments (%zd given)",
+                        nargs);
+  }
+  PyObject *keywords = keyword_dict(args + nargs, kwnames);
+  if (keywords == nullptr) return nullptr;
+  PyObject *name = take_name(args, nargs, keywords);
+  PyObject *made = name != nullptr ? construct(module, name, args, nargs, keywords) : nullptr;
+  Py_XDECREF(name);
+  Py_DECREF(keywords);
+  return made;
+}
+
+}  // namespace fc

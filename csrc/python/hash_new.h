@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FC_PYTHON_HASH_NEW_H
+#define FC_PYTHON_HASH_NEW_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace fc {
+
+/* new(name, data=b"", *, usedforsecurity=True), METH_FASTCALL | METH_KEYWORDS on the module. */
+PyObject *hash_new(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
+}  // namespace fc
+
+#endif
