@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Reference
 from guarded import PAGE, Guarded, unreadable
 
 import fastcrypt
-from fastcrypt import AES, AESGCM, InvalidTag, aes_decrypt, aes_encrypt
+from fastcrypt import AES, AESGCM, InvalidTag, RecordCipher, aes_decrypt, aes_encrypt
 
 KEY, IV, NONCE, AAD = message(32, seed=1), message(16, seed=2), message(12, seed=3), message(21, seed=4)
 LONGEST = 2 * PAGE
@@ -571,6 +571,9 @@ def long_calls(size: int) -> dict[str, Callable[[], Any]]:
         "encrypt_into": lambda: aead.encrypt_into(NONCE, data, None, sealed),
         "associated data": lambda: aead.encrypt_into(NONCE, b"", data, bytearray(16)),
         "decrypt refused": refused,
+        "encrypt_many": lambda: aead.encrypt_many(bytes(12 * 4), data, record_size=-(-size // 4)),
+        "decrypt_many": lambda: aead.decrypt_many(bytes(12), data, record_size=size, errors="none"),
+        "RecordCipher.seal": lambda: RecordCipher(KEY, NONCE).seal(data),
         "aes_encrypt": lambda: aes_encrypt(KEY, data, mode="ctr", iv=IV, out=out),
     }
 
@@ -616,6 +619,7 @@ def test_data_beyond_the_limit_is_not_touched(endless: mmap.mmap) -> None:
     view = memoryview(endless)
     data, sealed = view[: GCM_LIMIT + 1], view[: GCM_LIMIT + 17]
     small = bytearray(3)
+    beyond = r"(data|datas\[1\]) is longer than GCM allows \(2\*\*36 - 32 bytes\)"
     calls: list[Callable[[], Any]] = [
         lambda: aead.encrypt(NONCE, data, None),
         lambda: aead.encrypt(NONCE, view, None),
@@ -624,11 +628,16 @@ def test_data_beyond_the_limit_is_not_touched(endless: mmap.mmap) -> None:
         lambda: aead.decrypt(NONCE, sealed, None),
         lambda: aead.decrypt_into(NONCE, sealed, None, small),
         lambda: aead.decrypt_detached(NONCE, data, bytes(16), None),
+        lambda: aead.encrypt_many([NONCE] * 2, [b"", data]),
+        lambda: aead.decrypt_many([NONCE] * 2, [b"", sealed], out=small),
+        lambda: RecordCipher(KEY, NONCE).seal(data),
+        lambda: RecordCipher(KEY, NONCE).seal_into(data, b"", small),
+        lambda: RecordCipher(KEY, NONCE).open(0, sealed),
         lambda: aes_encrypt(KEY, data, mode="gcm", iv=NONCE),
         lambda: aes_decrypt(KEY, sealed, mode="gcm", iv=NONCE),
     ]
     for call in calls:
-        with pytest.raises(OverflowError, match=r"data is longer than GCM allows \(2\*\*36 - 32 bytes\)"):
+        with pytest.raises(OverflowError, match=beyond):
             call()
     with pytest.raises(ValueError, match=rf"buffer must be {GCM_LIMIT + 16} bytes, received 3"):
         aead.encrypt_into(NONCE, view[:GCM_LIMIT], None, small)

@@ -15,6 +15,8 @@ CALLS = {
     "compare_digest": "lambda: fastcrypt.compare_digest(data, data)",
     "gcm": "lambda: fastcrypt.AESGCM(key).encrypt(nonce, data, None)",
     "stream": "fastcrypt.AESGCM(key).encryptor(nonce).update, data",
+    "many": "lambda: fastcrypt.AESGCM(key).encrypt_many([nonce] * 9, [data] * 9)",
+    "record": "fastcrypt.RecordCipher(key, nonce).seal, data",
     "ctr": "lambda: fastcrypt.AES(key).ctr(bytes(16), data)",
     "cbc": "lambda: fastcrypt.AES(key).cbc_encrypt(bytes(16), data)",
 }

@@ -10,6 +10,9 @@ enum { FC_GCM_TAG_BYTES = 16 };
 /* The longest plaintext, section 5.2.1.1: 2^39 - 256 bits. */
 #define FC_GCM_MAX_BYTES ((UINT64_C(1) << 36) - 32)
 
+/* The longest associated data, ibidem: 2^64 - 1 bits, which are no whole number of bytes. */
+#define FC_GCM_MAX_AAD_BYTES ((UINT64_C(1) << 61) - 1)
+
 /* Expand a key of 16, 24 or 32 bytes and derive the powers of its hash subkey. */
 FC_HIDDEN void fc_gcm_init(struct fc_gcm_key *key, const uint8_t *bytes, size_t key_len);
 

@@ -61,17 +61,7 @@ PyObject *cbc_decrypt(PyObject *self, PyObject *const *args, Py_ssize_t nargs, P
 
 bool parse_offset(PyObject *object, uint64_t *offset) {
   *offset = 0;
-  if (object == nullptr) return true;
-  PyObject *index = PyNumber_Index(object);
-  if (index == nullptr) return false;
-  const unsigned long long value = PyLong_AsUnsignedLongLong(index);
-  Py_DECREF(index);
-  if (value == static_cast<unsigned long long>(-1) && PyErr_Occurred()) {
-    PyErr_SetString(PyExc_ValueError, "offset must be from 0 to 2**64 - 1");
-    return false;
-  }
-  *offset = value;
-  return true;
+  return object == nullptr || parse_uint64(object, "offset", offset);
 }
 
 PyObject *ctr(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {

@@ -38,6 +38,10 @@ bool open_nonce(Input *nonce, PyObject *object, const char *role);
 /* generate_key(): bytes from the system. ValueError unless 128, 256 or, if they may be, 192 bits. */
 PyObject *random_key(PyObject *bit_length, bool with_192);
 
+/* A text of at most 2^36 - 32 bytes and associated data of at most 2^61 - 1, or false with
+ * OverflowError. */
+bool check_gcm_sizes(Py_ssize_t size, Py_ssize_t aad_size);
+
 /* The `buf` of the _into methods is no `out`: None is TypeError. */
 bool require_buffer(PyObject *object);
 

@@ -32,12 +32,6 @@ constexpr Names METHOD_NAMES = {"Nonce", "associated_data", "out"};
 constexpr Names INTO_NAMES = {"Nonce", "associated_data", "buffer"};
 constexpr Names FUNCTION_NAMES = {"iv", "aad", "out"};
 
-bool check_length(Py_ssize_t size) {
-  if (static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES) return true;
-  PyErr_SetString(PyExc_OverflowError, "data is longer than GCM allows (2**36 - 32 bytes)");
-  return false;
-}
-
 /* What the kernels take. `tag` receives 16 bytes whatever the tag length. */
 fc_gcm_message message_of(const Message &message, Py_ssize_t size, const uint8_t *j0, uint8_t *out,
                           uint8_t *tag) {
@@ -75,7 +69,8 @@ PyObject *seal_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Mess
   const Py_ssize_t size = message.data.size();
   uint8_t tag[FC_GCM_TAG_BYTES];
   Destination result;
-  if (!check_length(size) || !open_result(&result, out, size + tag_length, message)) {
+  if (!check_gcm_sizes(size, message.aad.size()) ||
+      !open_result(&result, out, size + tag_length, message)) {
     return nullptr;
   }
   seal(key, message, result.data(), tag);
@@ -88,7 +83,9 @@ PyObject *open_attached(const fc_gcm_key *key, Py_ssize_t tag_length, const Mess
   const Py_ssize_t size = message.data.size() - tag_length;
   if (size < 0) return raise_invalid_tag(module);
   Destination result;
-  if (!check_length(size) || !open_result(&result, out, size, message)) return nullptr;
+  if (!check_gcm_sizes(size, message.aad.size()) || !open_result(&result, out, size, message)) {
+    return nullptr;
+  }
   const uint8_t *tag = message.data.data() + size;
   if (open_sealed(key, message, size, result.data(), tag, tag_length) != 0) {
     return raise_invalid_tag(module);
@@ -154,7 +151,7 @@ PyObject *encrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
   Message message(METHOD_NAMES);
   Destination result;
   if (!bind(signature, args, nargs, kwnames, v) || !message.open(v[NONCE], v[DATA], v[AAD]) ||
-      !check_length(message.data.size()) ||
+      !check_gcm_sizes(message.data.size(), message.aad.size()) ||
       !open_result(&result, v[LAST], message.data.size(), message)) {
     return nullptr;
   }
@@ -179,7 +176,10 @@ PyObject *decrypt_detached(PyObject *self, PyObject *const *args, Py_ssize_t nar
     return nullptr;
   }
   const Py_ssize_t size = message.data.size();
-  if (!check_length(size) || !open_result(&result, v[TAG_OUT], size, message)) return nullptr;
+  if (!check_gcm_sizes(size, message.aad.size()) ||
+      !open_result(&result, v[TAG_OUT], size, message)) {
+    return nullptr;
+  }
   if (tag.size() != cast(self)->tag_length) {
     result.fail();
     return raise_invalid_tag(module_of(self));
@@ -399,6 +399,15 @@ PyObject *random_key(PyObject *bit_length, bool with_192) {
 bool require_buffer(PyObject *object) {
   if (object != Py_None) return true;
   PyErr_SetString(PyExc_TypeError, "buffer must be a writable bytes-like object, not 'NoneType'");
+  return false;
+}
+
+bool check_gcm_sizes(Py_ssize_t size, Py_ssize_t aad_size) {
+  const bool fits = static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES;
+  if (fits && static_cast<uint64_t>(aad_size) <= FC_GCM_MAX_AAD_BYTES) return true;
+  PyErr_SetString(PyExc_OverflowError,
+                  fits ? "associated data is longer than GCM allows (2**61 - 1 bytes)"
+                       : "data is longer than GCM allows (2**36 - 32 bytes)");
   return false;
 }
 

@@ -207,7 +207,7 @@ class Batch {
   bool open_aads(PyObject *aads) {
     const bool none = aads == nullptr || aads == Py_None;
     if (none || PyObject_CheckBuffer(aads)) {
-      if (!none && !aad_.open(aads)) return false;
+      if (!none && !(aad_.open(aads) && check_gcm_sizes(0, aad_.size()))) return false;
       for (Py_ssize_t i = 0; i < count; i++) set_aad(i, aad_.data(), aad_.size());
       return true;
     }
@@ -216,6 +216,11 @@ class Batch {
     for (Py_ssize_t i = 0; i < count; i++) {
       Slice slice;
       if (!aad_items_.open_or_none(i, &slice)) return false;
+      if (static_cast<uint64_t>(slice.size) > FC_GCM_MAX_AAD_BYTES) {
+        PyErr_Format(PyExc_OverflowError, "aads[%zd] is longer than GCM allows (2**61 - 1 bytes)",
+                     i);
+        return false;
+      }
       set_aad(i, slice.data, slice.size);
     }
     return true;

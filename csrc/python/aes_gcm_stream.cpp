@@ -176,6 +176,7 @@ PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_
   Input nonce, aad;
   if (!open_nonce(&nonce, nonce_object, "Nonce")) return nullptr;
   if (aad_object != nullptr && aad_object != Py_None && !aad.open(aad_object)) return nullptr;
+  if (!check_gcm_sizes(0, aad.size())) return nullptr;
   PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(owner)),
                                           encrypting ? "AESGCMEncryptor" : "AESGCMDecryptor");
   if (type == nullptr) return nullptr;

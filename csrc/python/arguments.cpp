@@ -54,4 +54,14 @@ bool bind(const Signature &signature, PyObject *const *args, Py_ssize_t nargs, P
   return true;
 }
 
+bool parse_uint64(PyObject *object, const char *name, uint64_t *value) {
+  PyObject *index = PyNumber_Index(object);
+  if (index == nullptr) return false;
+  *value = PyLong_AsUnsignedLongLong(index);
+  Py_DECREF(index);
+  if (*value != UINT64_MAX || !PyErr_Occurred()) return true;
+  PyErr_Format(PyExc_ValueError, "%s must be from 0 to 2**64 - 1", name);
+  return false;
+}
+
 }  // namespace fc

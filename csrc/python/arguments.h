@@ -6,6 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <cstdint>
+
 namespace fc {
 
 /* A function's parameters in order: the first `positional` may be given by position, all by name. */
@@ -23,6 +25,9 @@ struct Signature {
  */
 bool bind(const Signature &signature, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
           PyObject **values);
+
+/* An integer of 0 to 2^64 - 1, or false with ValueError that names it (TypeError for no integer). */
+bool parse_uint64(PyObject *object, const char *name, uint64_t *value);
 
 }  // namespace fc
 

@@ -21,6 +21,7 @@ bool add_aes_gcm_streams(PyObject *module);
 bool add_aes_gcm_siv(PyObject *module);
 bool add_aes_cmac(PyObject *module);
 bool add_aes_key_wrap(PyObject *module);
+bool add_record_cipher(PyObject *module);
 
 /* Create the type of `spec`, give it its vectorcall constructor, and add it to the module. */
 bool add_type(PyObject *module, PyType_Spec *spec, vectorcallfunc construct);

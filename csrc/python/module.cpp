@@ -13,6 +13,7 @@
 #include "python/call_kernel.h"
 
 extern "C" {
+#include "aes/record_number.h"
 #include "cpu/detect.h"
 #include "cpu/dispatch.h"
 #include "cpu/self_test.h"
@@ -46,6 +47,11 @@ std::string as_text(const char *bytes) {
 }
 
 void seal() {
+  /* First: whoever finds the table sealed finds forks watched. */
+  const int unwatched = fc_watch_forks();
+  if (unwatched != 0) {
+    throw py::import_error(std::string("fastcrypt: pthread_atfork: ") + std::strerror(unwatched));
+  }
   fc_seal_error error;
   switch (fc_seal(std::getenv("FASTCRYPT_CPU"), &error)) {
     case FC_SEAL_OK:
@@ -185,8 +191,9 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used(),
   module.attr("__version__") = FC_VERSION;
   if (!fc::add_hashes(module.ptr()) || !fc::add_compare(module.ptr()) ||
       !fc::add_aes(module.ptr()) || !fc::add_aes_gcm(module.ptr()) ||
-      !fc::add_aes_gcm_streams(module.ptr()) || !fc::add_aes_gcm_siv(module.ptr()) ||
-      !fc::add_aes_cmac(module.ptr()) || !fc::add_aes_key_wrap(module.ptr())) {
+      !fc::add_aes_gcm_streams(module.ptr()) || !fc::add_record_cipher(module.ptr()) ||
+      !fc::add_aes_gcm_siv(module.ptr()) || !fc::add_aes_cmac(module.ptr()) ||
+      !fc::add_aes_key_wrap(module.ptr())) {
     throw py::error_already_set();
   }
   fc::add_cold_functions(module);

@@ -14,6 +14,7 @@ from fastcrypt import (
     AESGCMSIV,
     InvalidTag,
     InvalidUnwrap,
+    RecordCipher,
     _core,
     aes_decrypt,
     aes_encrypt,
@@ -213,6 +214,27 @@ def many_records() -> dict[str, Call]:
     }
 
 
+def record_ciphers() -> dict[str, Call]:
+    cipher: Any = RecordCipher(KEY, NONCE)
+    anything: Any = RecordCipher
+    number, record = cipher.seal(DATA, AAD)
+    return {
+        "RecordCipher": Call(lambda: repr(RecordCipher(bytearray(KEY), NONCE))),
+        "RecordCipher bad iv": Call(lambda: RecordCipher(KEY, bytearray(13)), ValueError),
+        "RecordCipher no iv": Call(lambda: anything(KEY), TypeError),
+        "RecordCipher pickle": Call(lambda: cipher.__reduce_ex__(2), TypeError),
+        "RecordCipher.seal": Call(lambda: len(cipher.seal(DATA, bytearray(AAD))[1])),
+        "RecordCipher.seal long": Call(lambda: len(cipher.seal(LONG)[1])),
+        "RecordCipher.seal bad aad": Call(lambda: cipher.seal(bytearray(3), WRONG), TypeError),
+        "RecordCipher.seal_into": Call(lambda: cipher.seal_into(DATA, AAD, AREA) > 0),
+        "RecordCipher.seal_into small": Call(lambda: cipher.seal_into(DATA, AAD, bytearray(3)), ValueError),
+        "RecordCipher.open": Call(lambda: cipher.open(number, memoryview(record), AAD)),
+        "RecordCipher.open forged": Call(lambda: cipher.open(number + 1, record, AAD), InvalidTag),
+        "RecordCipher.open bad seq": Call(lambda: cipher.open(2**64, record, AAD), ValueError),
+        "RecordCipher.open unhelpful": Call(lambda: cipher.open(UNHELPFUL, record), ZeroDivisionError),
+    }
+
+
 def streams() -> dict[str, Call]:
     aead: Any = AESGCM(KEY)
     text, tag = aead.encrypt_detached(NONCE, DATA, AAD)
@@ -354,7 +376,16 @@ def facts() -> dict[str, Call]:
 
 def hot_calls() -> dict[str, Call]:
     return (
-        (hashes() | compares() | blocks() | records() | many_records() | streams() | functions())
+        (
+            hashes()
+            | compares()
+            | blocks()
+            | records()
+            | many_records()
+            | record_ciphers()
+            | streams()
+            | functions()
+        )
         | macs_and_wraps()
         | siv_records()
     )

@@ -18,7 +18,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import fastcrypt
-from fastcrypt import AES, AESGCM, AESGCMSIV, InvalidTag, InvalidUnwrap, aes_decrypt, aes_encrypt, sha256
+from fastcrypt import (
+    AES,
+    AESGCM,
+    AESGCMSIV,
+    InvalidTag,
+    InvalidUnwrap,
+    RecordCipher,
+    aes_decrypt,
+    aes_encrypt,
+    sha256,
+)
 
 NONCE, IV, DATA = bytes(12), bytes(16), bytes(range(96))
 KEY_BYTES, MESSAGE_BYTES = 32, 127
@@ -70,6 +80,24 @@ def used_aesgcm(key: bytearray) -> AESGCM:
     aead = AESGCM(key)
     aead.decrypt(NONCE, aead.encrypt(NONCE, DATA, b"aad"), b"aad")
     return aead
+
+
+def used_record_cipher(key: bytearray) -> RecordCipher:
+    cipher = RecordCipher(key, NONCE)
+    number, record = cipher.seal(DATA, b"aad")
+    cipher.open(number, record, b"aad")
+    cipher.seal_into(DATA, None, bytearray(len(DATA) + 16))
+    refused(lambda: cipher.open(number + 1, record), InvalidTag)
+    return cipher
+
+
+def many_records(key: bytearray) -> None:
+    aead, nonces = AESGCM(key), [NONCE, bytes(16)]
+    sealed = aead.encrypt_many(nonces, [DATA, DATA], b"aad")
+    aead.decrypt_many(nonces, sealed, b"aad", out=bytearray(2 * len(DATA)))
+    sealed[1] = bytes(len(DATA))
+    refused(lambda: aead.decrypt_many(nonces, sealed, b"aad"), InvalidTag)
+    aead.decrypt_many(nonces, sealed, b"aad", errors="none")
 
 
 def begun(key: bytearray, decrypting: bool = False) -> Any:
@@ -146,6 +174,8 @@ CALLS: dict[str, Callable[[bytearray], Any]] = {
     "AESGCM()": AESGCM,
     "methods of AES and AESGCM": modes_of_objects,
     "gcm in pieces": pieces_of_gcm,
+    "many records": many_records,
+    "RecordCipher": used_record_cipher,
     "aes_encrypt ecb": function("ecb"),
     "aes_encrypt cbc": function("cbc", iv=IV, padding="pkcs7"),
     "aes_encrypt ctr": function("ctr", iv=IV),
@@ -178,6 +208,7 @@ OBJECTS: dict[str, Held] = {
     "AES": Held(used_aes, SCHEDULE),
     "AESGCM": Held(used_aesgcm, SCHEDULE + POWERS),
     "AESGCMSIV": Held(used_siv, SCHEDULE),
+    "RecordCipher": Held(used_record_cipher, SCHEDULE + POWERS + len(NONCE)),
     "encryptor": Held(begun, STREAM),
     "decryptor": Held(lambda key: begun(key, decrypting=True), STREAM),
     "a copy of sha256": Held(lambda message: buffered(message, 63).copy(), SHA256, "message"),
