@@ -40,6 +40,8 @@ C_LIBRARY = {
     "sched_yield": "a second importer waits while the first fills the table",
     "pthread_mutex_lock": "pybind11 internals, on import",
     "pthread_mutex_unlock": "pybind11 internals, on import",
+    "pthread_once": "watching forks, once, before the table is sealed",
+    "__register_atfork": "pthread_atfork: a RecordCipher does not seal in a forked child",
     "__stack_chk_fail": "the stack protector",
     "__tls_get_addr": "pybind11's life support",
     "__cxa_finalize": "crtbegin: destructors when the module is unloaded",
