@@ -20,7 +20,7 @@ CORPUS = HERE / "corpus"
 TARGETS = {
     "kernels": (),
     "streams": ("csrc/hash/sha256.c", "csrc/aes/modes.c"),
-    "gcm": ("csrc/aes/gcm.c",),
+    "gcm": ("csrc/aes/gcm.c", "csrc/aes/gcm_stream.c"),
     "settings": (),
 }
 
@@ -47,28 +47,36 @@ class Plant:
     source: str
     right: str
     wrong: str
+    header: str = ""  #: what `source` includes, if the mistake is there
 
 
 PLANTS = (
     Plant("kernels", "asm/x86_64/timingsafe_bcmp_avx2.S", "  DIFFERENCE_32 DIFF_ODD, 96\n", ""),
     Plant("kernels", "asm/x86_64/aes_aesni.S", "  adcq $0, CARRY\n", ""),
     Plant("kernels", "asm/x86_64/sha256_blocks_shani.S", "cmovnzq NEXT, DATA", "cmovzq NEXT, DATA"),
-    Plant("streams", "csrc/hash/sha256.c", "if (len < room) {", "if (len <= room) {"),
+    Plant("streams", "csrc/hash/sha256.c", "if (len < room) {", "if (len <= room) {", "hash/engine.h"),
     Plant("streams", "csrc/aes/modes.c", "if (sum < low)", "if (sum < low && 0)"),
     Plant("gcm", "csrc/aes/gcm.c", "if (differ) fc_wipe(", "if (differ && tag_len == 16) fc_wipe("),
+    Plant("gcm", "csrc/aes/gcm_stream.c", "decrypt ? byte : result", "byte"),
     Plant("settings", "csrc/cpu/features.c", "*out = fc_features_close(set)", "*out = set"),
 )
 
 
 def planted_object(plant: Plant, flavour: build.Flavour, core: build.Core) -> Path:
     """The object of the source with the mistake in it."""
-    text = (ROOT / plant.source).read_text()
+    changed = ROOT / ("csrc/" + plant.header if plant.header else plant.source)
+    text = changed.read_text()
     if text.count(plant.right) != 1:
-        raise ValueError(f"{plant.source} does not have {plant.right!r} once")
-    copy = ROOT / "build/fuzz/planted" / Path(plant.source).name
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(text.replace(plant.right, plant.wrong))
-    flags = ["-Iasm/x86_64", *(build._c_flags(flavour) if copy.suffix == ".c" else [])]
+        raise ValueError(f"{changed} does not have {plant.right!r} once")
+    place = ROOT / "build/fuzz/planted" / Path(plant.source).stem
+    copy = place / Path(plant.source).name
+    for path, content in (
+        (copy, (ROOT / plant.source).read_text()),
+        (place / plant.header if plant.header else copy, text.replace(plant.right, plant.wrong)),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    flags = [f"-I{place}", "-Iasm/x86_64", *(build._c_flags(flavour) if copy.suffix == ".c" else [])]
     return build.compile_object(flavour, str(copy.relative_to(ROOT)), flags, list(core.macros))
 
 
