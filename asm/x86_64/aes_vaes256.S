@@ -91,7 +91,7 @@
 #define NUMBER32 %eax   /* its low 32 bits as a number */
 #define LAST_BYTE %r11b /* of CTR */
 #define LAST_BYTE32 %r11d
-#define BATCHES %r9 /* CTR: how many more before the counter's low 64 bits overflow */
+#define NUMBER %r9 /* CTR: the low 64 bits of the counter after the last */
 
 /* struct fc_aes_key */
 #define ENC_KEYS 0
@@ -384,19 +384,20 @@ FC_END(vaes256_ctr_carry)
  * void fc_aes_ctr_vaes256(const struct fc_aes_key *key, counter, in, out, size_t len)
  * Arguments: KEY (rdi), VALUE (rsi), IN (rdx), OUT (rcx), LEN (r8).
  *
- * CTR is the next counter to use. No batch is begun whose counters overflow their low 64 bits,
- * which happens once in 2^64 blocks: the rest of such a call is left to the aesni suite.
+ * CTR is the next counter to use. A call whose counters overflow their low 64 bits, one in 2^64
+ * blocks, is left to the aesni suite whole.
  */
 FC_FUNC(fc_aes_ctr_vaes256)
+  movq 8(ARG2), NUMBER
+  leaq 15(ARG5), TMP
+  bswapq NUMBER
+  shrq $4, TMP
+  addq TMP, NUMBER
+  jc FC_SYMBOL(fc_aes_ctr_aesni)
   cmpq $BATCH, ARG5
   jb FC_SYMBOL(fc_aes_ctr_aesni)
   FIVE_ARGUMENTS
-  movq 8(VALUE), BATCHES
   movzbl 15(VALUE), LAST_BYTE32
-  bswapq BATCHES
-  notq BATCHES
-  shrq $4, BATCHES
-  jz 4f
   vbroadcasti128 (VALUE), CTR
   .p2align 6
 1:
@@ -407,14 +408,10 @@ FC_FUNC(fc_aes_ctr_vaes256)
   CRYPT
   ADVANCE BATCH
   subq $BATCH, LEN
-  decq BATCHES
-  jz 5f
   cmpq $BATCH, LEN
   jae 1b
-5:
   vmovdqu CTRX, (VALUE)
   vzeroall
-4:
   FIVE_ARGUMENTS_BACK
   jmp FC_SYMBOL(fc_aes_ctr_aesni)
 3:
