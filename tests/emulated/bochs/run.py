@@ -29,6 +29,8 @@ sys.path.insert(0, str(ROOT))
 import kernel_sources  # noqa: E402
 
 IMAGE_BASE = 0x100000
+# Bochs keeps memory in blocks of this size, and loads a file as if those were side by side.
+MEMORY_BLOCK = 0x20000
 ROM_BASE = 0xF0000
 DEFAULT_PAYLOAD = ["main.c", "compare_and_hash.c", "aes.c", "probe.S"]
 CORE = ["csrc/kernels.c", "csrc/cpu/features.c", "csrc/cpu/detect.c", "csrc/cpu/self_test.c"]
@@ -48,7 +50,7 @@ BOCHSRC = """\
 display_library: term
 megs: 32
 romimage: file={rom}
-optramimage1: file={image}, address={base:#x}
+{images}
 cpu: model={cpu}, ips=100000000, reset_on_triple_fault=0
 port_e9_hack: enabled=1
 magic_break: enabled=1
@@ -154,6 +156,17 @@ def portable_symbol(macro: str) -> str:
     return "fc_aes_expand_key_portable" if op == "aes_portable" else f"fc_{op}"
 
 
+def ram_images(image: Path) -> str:
+    """The lines that load the image, each a memory block of it; Bochs knows four."""
+    data = image.read_bytes()
+    lines = []
+    for number, offset in enumerate(range(0, len(data), MEMORY_BLOCK), 1):
+        part = image.with_suffix(f".{number}")
+        part.write_bytes(data[offset : offset + MEMORY_BLOCK])
+        lines.append(f"optramimage{number}: file={part}, address={IMAGE_BASE + offset:#x}")
+    return "\n".join(lines)
+
+
 def has_debugger(bochs: str) -> bool:
     usage = subprocess.run([bochs, "--help"], capture_output=True, text=True, check=False)
     return "-rc " in usage.stdout + usage.stderr
@@ -168,7 +181,7 @@ def start(
         raise BuildError("bochs: not found (Debian: apt-get install bochs bochs-term)")
     config = build / "bochsrc"
     log = build / "bochs.log"
-    config.write_text(BOCHSRC.format(rom=rom, image=image, base=IMAGE_BASE, cpu=cpu, log=log))
+    config.write_text(BOCHSRC.format(rom=rom, images=ram_images(image), cpu=cpu, log=log))
     command = [bochs, "-q", "-f", str(config)]
     if has_debugger(bochs):
         (build / "commands.rc").write_text(commands)
