@@ -72,6 +72,42 @@ PyObject *ctr(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject 
   return run_ctr(key_of(self), v[0], v[1], offset, v[3]);
 }
 
+PyObject *cbc_encrypt_many(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames) {
+  static const Signature signature = {"cbc_encrypt_many", 2, 2, 3, {"ivs", "datas", "out"}};
+  PyObject *v[3];
+  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
+  return run_cbc_encrypt_many(key_of(self), v[0], v[1], v[2]);
+}
+
+PyObject *cbc_stream(PyObject *self, fc_stream_mode mode, const Signature &signature,
+                     PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  PyObject *v[2];
+  bool pkcs7;
+  if (!bind(signature, args, nargs, kwnames, v) || !parse_padding(v[1], &pkcs7)) return nullptr;
+  return new_aes_stream(self, key_of(self), mode, pkcs7, v[0]);
+}
+
+PyObject *cbc_encryptor(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                        PyObject *kwnames) {
+  static const Signature signature = {"cbc_encryptor", 2, 1, 2, {"iv", "padding"}};
+  return cbc_stream(self, FC_STREAM_CBC_ENCRYPT, signature, args, nargs, kwnames);
+}
+
+PyObject *cbc_decryptor(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                        PyObject *kwnames) {
+  static const Signature signature = {"cbc_decryptor", 2, 1, 2, {"iv", "padding"}};
+  return cbc_stream(self, FC_STREAM_CBC_DECRYPT, signature, args, nargs, kwnames);
+}
+
+PyObject *ctr_encryptor(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                        PyObject *kwnames) {
+  static const Signature signature = {"ctr_encryptor", 1, 1, 1, {"iv"}};
+  PyObject *v[1];
+  if (!bind(signature, args, nargs, kwnames, v)) return nullptr;
+  return new_aes_stream(self, key_of(self), FC_STREAM_CTR, false, v[0]);
+}
+
 PyObject *construct(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
   static const Signature signature = {"AES", 1, 1, 1, {"key"}};
   PyObject *v[1];
@@ -101,32 +137,59 @@ PyObject *repr(PyObject *self) {
 PyObject *get_key_size(PyObject *self, void *) { return PyLong_FromLong(key_size(self)); }
 PyObject *get_block_size(PyObject *, void *) { return PyLong_FromLong(16); }
 
-#define METHOD(function, doc)                                                    \
-  {#function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
-   METH_FASTCALL | METH_KEYWORDS, doc}
-
 PyMethodDef methods[] = {
-    METHOD(ecb_encrypt,
-           "ecb_encrypt($self, data, *, out=None)\n--\n\n"
-           "Each 16-byte block on its own (SP 800-38A section 6.1): for building other modes,\n"
-           "header-protection masks and the like, not for messages.\n\n"
-           "Returns bytes, or with out (a writable buffer of len(data) bytes, which may be data's\n"
-           "own) the number of bytes written. ValueError for a partial block or a wrong out size."),
-    METHOD(ecb_decrypt, "ecb_decrypt($self, data, *, out=None)\n--\n\nThe inverse of ecb_encrypt."),
-    METHOD(cbc_encrypt,
-           "cbc_encrypt($self, iv, data, *, padding=None, out=None)\n--\n\n"
-           "CBC (SP 800-38A section 6.2) with an iv of 16 bytes, which must be unpredictable.\n\n"
-           "padding='pkcs7' (RFC 5652) adds 1 to 16 bytes; without it data is whole blocks, else\n"
-           "ValueError. CBC does not authenticate: prefer AESGCM."),
-    METHOD(cbc_decrypt,
-           "cbc_decrypt($self, iv, data, *, padding=None, out=None)\n--\n\n"
-           "The inverse of cbc_encrypt. With padding='pkcs7' wrong padding is ValueError, decided\n"
-           "in constant time; out then has len(data) bytes, the plaintext's end being zeroed."),
-    METHOD(ctr,
-           "ctr($self, iv, data, *, offset=0, out=None)\n--\n\n"
-           "Encrypt or decrypt with CTR (SP 800-38A section 6.5): iv is the first counter block,\n"
-           "16 bytes, counted big-endian modulo 2**128. offset seeks in the key stream, in bytes,\n"
-           "in constant time."),
+    FC_METHOD(
+        ecb_encrypt,
+        "ecb_encrypt($self, data, *, out=None)\n--\n\n"
+        "Each 16-byte block on its own (SP 800-38A section 6.1): for building other modes,\n"
+        "header-protection masks and the like, not for messages.\n\n"
+        "Returns bytes, or with out (a writable buffer of len(data) bytes, which may be data's\n"
+        "own) the number of bytes written. ValueError for a partial block or a wrong out size."),
+    FC_METHOD(ecb_decrypt,
+              "ecb_decrypt($self, data, *, out=None)\n--\n\nThe inverse of ecb_encrypt."),
+    FC_METHOD(
+        cbc_encrypt,
+        "cbc_encrypt($self, iv, data, *, padding=None, out=None)\n--\n\n"
+        "CBC (SP 800-38A section 6.2) with an iv of 16 bytes, which must be unpredictable.\n\n"
+        "padding='pkcs7' (RFC 5652) adds 1 to 16 bytes; without it data is whole blocks, else\n"
+        "ValueError. CBC does not authenticate: prefer AESGCM."),
+    FC_METHOD(
+        cbc_decrypt,
+        "cbc_decrypt($self, iv, data, *, padding=None, out=None)\n--\n\n"
+        "The inverse of cbc_encrypt. With padding='pkcs7' wrong padding is ValueError, decided\n"
+        "in constant time; out then has len(data) bytes, the plaintext's end being zeroed."),
+    FC_METHOD(
+        ctr,
+        "ctr($self, iv, data, *, offset=0, out=None)\n--\n\n"
+        "Encrypt or decrypt with CTR (SP 800-38A section 6.5): iv is the first counter block,\n"
+        "16 bytes, counted big-endian modulo 2**128. offset seeks in the key stream, in bytes,\n"
+        "in constant time."),
+    FC_METHOD(
+        cbc_encrypt_many,
+        "cbc_encrypt_many($self, ivs, datas, *, out=None)\n--\n\n"
+        "cbc_encrypt() of many independent messages in one call: a list of bytes.\n\n"
+        "One chain of CBC waits for each of its rounds; many side by side do not. ivs is a\n"
+        "list, or one buffer of 16 bytes for each message; datas a list of buffers of any\n"
+        "lengths, each a multiple of 16 bytes, else ValueError. With out, a writable buffer of\n"
+        "exactly the size of all results, they go there back to back, and the number of bytes\n"
+        "written is returned. A message may be encrypted in place: its data starts where its\n"
+        "result goes; any other overlap is ValueError. Nothing is written unless all arguments\n"
+        "are right. All items are held until the end. From 16 KiB on other threads run\n"
+        "meanwhile."),
+    FC_METHOD(cbc_encryptor,
+              "cbc_encryptor($self, iv, padding=None)\n--\n\n"
+              "cbc_encrypt() in pieces: an object with update(data), update_into(data, buf) and\n"
+              "finalize()."),
+    FC_METHOD(cbc_decryptor,
+              "cbc_decryptor($self, iv, padding=None)\n--\n\n"
+              "cbc_decrypt() in pieces: an object with update(data), update_into(data, buf) and\n"
+              "finalize(). CBC does not authenticate what comes out."),
+    FC_METHOD(
+        ctr_encryptor,
+        "ctr_encryptor($self, iv)\n--\n\n"
+        "ctr() in pieces: an object with update(data), update_into(data, buf) and finalize()."),
+    FC_NAMED_METHOD("ctr_decryptor", ctr_encryptor,
+                    "ctr_decryptor($self, iv)\n--\n\nThe same as ctr_encryptor."),
     FC_REFUSE_PICKLING,
     {nullptr, nullptr, 0, nullptr}};
 
@@ -241,7 +304,7 @@ PyObject *aes_decrypt(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
 }
 
 PyMethodDef functions[] = {
-    METHOD(
+    FC_METHOD(
         aes_encrypt,
         "aes_encrypt($module, key, data, *, mode, iv=None, aad=None, padding=None, out=None)\n"
         "--\n\n"
@@ -251,7 +314,7 @@ PyMethodDef functions[] = {
         "the nonce (8 to 128 bytes) for gcm, none for ecb. gcm takes aad and appends the 16-byte\n"
         "tag. padding='pkcs7' for ecb and cbc. Returns bytes, or with out the number of bytes\n"
         "written. ValueError names the argument whose size or value is wrong."),
-    METHOD(
+    FC_METHOD(
         aes_decrypt,
         "aes_decrypt($module, key, data, *, mode, iv=None, aad=None, padding=None, out=None)\n"
         "--\n\n"
@@ -262,16 +325,9 @@ PyMethodDef functions[] = {
 }  // namespace
 
 bool add_aes(PyObject *module) {
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
-                         {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
-                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
-                         {Py_tp_repr, reinterpret_cast<void *>(repr)},
-                         {Py_tp_methods, methods},
-                         {Py_tp_getset, attributes},
-                         {0, nullptr}};
-  PyType_Spec spec = {"fastcrypt.AES", sizeof(Object), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
-  return add_type(module, &spec, construct) && PyModule_AddFunctions(module, functions) == 0;
+  return add_key_type(module, {"fastcrypt.AES", sizeof(Object), doc, construct, destroy, repr,
+                               methods, attributes}) &&
+         PyModule_AddFunctions(module, functions) == 0;
 }
 
 }  // namespace fc

@@ -6,6 +6,7 @@
 #include "python/buffers.h"
 
 extern "C" {
+#include "aes/mode_stream.h"
 #include "kernels.h"
 }
 
@@ -19,8 +20,8 @@ bool parse_padding(PyObject *padding, bool *pkcs7);
 /* A key argument of 16, 24 or 32 bytes, or false with ValueError("<owner> key must be ..."). */
 bool open_key(Input *input, PyObject *object, const char *owner);
 
-/* Copy a 16-byte IV or counter block out of its argument. */
-bool copy_iv(PyObject *object, uint8_t iv[16]);
+/* Copy an IV, a counter block or a tweak of 16 bytes out of its argument, named as `role`. */
+bool copy_block(PyObject *object, const char *role, uint8_t block[16]);
 
 /* Each returns a new bytes object, or with `out` the number of bytes written. */
 PyObject *run_ecb(const fc_aes_key *key, Direction direction, PyObject *data, bool pkcs7,
@@ -29,6 +30,8 @@ PyObject *run_cbc(const fc_aes_key *key, Direction direction, PyObject *iv, PyOb
                   bool pkcs7, PyObject *out);
 PyObject *run_ctr(const fc_aes_key *key, PyObject *iv, PyObject *data, uint64_t offset,
                   PyObject *out);
+PyObject *run_cbc_encrypt_many(const fc_aes_key *key, PyObject *ivs, PyObject *datas,
+                               PyObject *out);
 PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direction,
                   PyObject *nonce, PyObject *data, PyObject *aad, PyObject *out, PyObject *module);
 
@@ -56,6 +59,10 @@ PyObject *encrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *c
                        Py_ssize_t nargs, PyObject *kwnames);
 PyObject *decrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *const *args,
                        Py_ssize_t nargs, PyObject *kwnames, PyObject *module);
+
+/* What AES.cbc_encryptor and its like return; keeps `owner`, whose key it uses, alive. */
+PyObject *new_aes_stream(PyObject *owner, const fc_aes_key *key, fc_stream_mode mode, bool pkcs7,
+                         PyObject *iv);
 
 /* What AESGCM.encryptor and .decryptor return; keeps `owner`, whose key it uses, alive. */
 PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_length,

@@ -273,39 +273,37 @@ PyObject *get_tag_length(PyObject *self, void *) {
   return PyLong_FromSsize_t(cast(self)->tag_length);
 }
 
-#define NAMED_METHOD(name, function, doc)                                   \
-  {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
-   METH_FASTCALL | METH_KEYWORDS, doc}
-#define METHOD(function, doc) NAMED_METHOD(#function, function, doc)
-
 PyMethodDef methods[] = {
-    METHOD(encrypt,
-           "encrypt($self, nonce, data, associated_data)\n--\n\n"
-           "The ciphertext of data followed by the tag (SP 800-38D), as bytes.\n\n"
-           "nonce has 8 to 128 bytes and must never be used twice under one key; associated_data\n"
-           "may be None. Any contiguous buffer. ValueError for a bad nonce length, OverflowError\n"
-           "for data beyond 2**36 - 32 bytes. From 16 KiB on other threads run meanwhile."),
-    METHOD(decrypt,
-           "decrypt($self, nonce, data, associated_data)\n--\n\n"
-           "The plaintext of data, which is ciphertext followed by the tag.\n\n"
-           "InvalidTag if anything has been changed; no plaintext is then left anywhere."),
-    METHOD(encrypt_into,
-           "encrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
-           "encrypt() into a writable buffer of exactly len(data) + tag length bytes; returns the\n"
-           "number of bytes written. In place works: buf may start where data starts. Any other\n"
-           "overlap is ValueError."),
-    METHOD(decrypt_into,
-           "decrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
-           "decrypt() into a writable buffer of exactly len(data) - tag length bytes; returns the\n"
-           "number of bytes written. After InvalidTag buf is all zeros, in place too."),
-    METHOD(encrypt_detached,
-           "encrypt_detached($self, nonce, data, associated_data, *, out=None)\n--\n\n"
-           "(ciphertext, tag); with out, (number of bytes written, tag)."),
-    METHOD(
+    FC_METHOD(
+        encrypt,
+        "encrypt($self, nonce, data, associated_data)\n--\n\n"
+        "The ciphertext of data followed by the tag (SP 800-38D), as bytes.\n\n"
+        "nonce has 8 to 128 bytes and must never be used twice under one key; associated_data\n"
+        "may be None. Any contiguous buffer. ValueError for a bad nonce length, OverflowError\n"
+        "for data beyond 2**36 - 32 bytes. From 16 KiB on other threads run meanwhile."),
+    FC_METHOD(decrypt,
+              "decrypt($self, nonce, data, associated_data)\n--\n\n"
+              "The plaintext of data, which is ciphertext followed by the tag.\n\n"
+              "InvalidTag if anything has been changed; no plaintext is then left anywhere."),
+    FC_METHOD(
+        encrypt_into,
+        "encrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
+        "encrypt() into a writable buffer of exactly len(data) + tag length bytes; returns the\n"
+        "number of bytes written. In place works: buf may start where data starts. Any other\n"
+        "overlap is ValueError."),
+    FC_METHOD(
+        decrypt_into,
+        "decrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
+        "decrypt() into a writable buffer of exactly len(data) - tag length bytes; returns the\n"
+        "number of bytes written. After InvalidTag buf is all zeros, in place too."),
+    FC_METHOD(encrypt_detached,
+              "encrypt_detached($self, nonce, data, associated_data, *, out=None)\n--\n\n"
+              "(ciphertext, tag); with out, (number of bytes written, tag)."),
+    FC_METHOD(
         decrypt_detached,
         "decrypt_detached($self, nonce, data, tag, associated_data, *, out=None)\n--\n\n"
         "The plaintext of data, whose tag is given apart; with out, the number of bytes written."),
-    NAMED_METHOD(
+    FC_NAMED_METHOD(
         "encrypt_many", many_encrypt,
         "encrypt_many($self, nonces, datas, aads=None, *, record_size=None, out=None)\n--\n\n"
         "encrypt() of many records in one call: a list of bytes, each ciphertext and tag.\n\n"
@@ -318,7 +316,7 @@ PyMethodDef methods[] = {
         "goes. Any other overlap is ValueError, as are wrong counts and sizes.\n"
         "Nothing is written unless all arguments are right. Threads may share the key and the\n"
         "arguments: all items are held until the end. From 16 KiB on other threads run meanwhile."),
-    NAMED_METHOD(
+    FC_NAMED_METHOD(
         "decrypt_many", many_decrypt,
         "decrypt_many($self, nonces, datas, aads=None, *, record_size=None, out=None,\n"
         "             errors=\"raise\")\n--\n\n"
@@ -330,14 +328,15 @@ PyMethodDef methods[] = {
         "None in the list and zeros in out, and the others stand; with out the list then has the\n"
         "number of bytes of each record, or None. A record shorter than a tag is bad and has no\n"
         "bytes in out."),
-    METHOD(encryptor,
-           "encryptor($self, nonce, associated_data=None)\n--\n\n"
-           "A message in pieces: an object with update(data), update_into(data, buf) and\n"
-           "finalize() -> tag."),
-    METHOD(decryptor,
-           "decryptor($self, nonce, associated_data=None)\n--\n\n"
-           "A message in pieces: an object with update(data), update_into(data, buf) and\n"
-           "finalize(tag). What update() returns is UNVERIFIED until finalize(tag) has returned."),
+    FC_METHOD(encryptor,
+              "encryptor($self, nonce, associated_data=None)\n--\n\n"
+              "A message in pieces: an object with update(data), update_into(data, buf) and\n"
+              "finalize() -> tag."),
+    FC_METHOD(
+        decryptor,
+        "decryptor($self, nonce, associated_data=None)\n--\n\n"
+        "A message in pieces: an object with update(data), update_into(data, buf) and\n"
+        "finalize(tag). What update() returns is UNVERIFIED until finalize(tag) has returned."),
     {"generate_key", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(generate_key)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
      "generate_key(bit_length)\n--\n\nA random key of 128, 192 or 256 bits from the system."},
@@ -428,15 +427,6 @@ PyObject *run_gcm(const fc_gcm_key *key, Py_ssize_t tag_length, Direction direct
 }
 
 bool add_aes_gcm(PyObject *module) {
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
-                         {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
-                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
-                         {Py_tp_repr, reinterpret_cast<void *>(repr)},
-                         {Py_tp_methods, methods},
-                         {Py_tp_getset, attributes},
-                         {0, nullptr}};
-  PyType_Spec spec = {"fastcrypt.AESGCM", sizeof(Object), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
   PyObject *invalid_tag_attributes = Py_BuildValue("{s:O}", "index", Py_None);
   if (invalid_tag_attributes == nullptr) return false;
   PyObject *error = PyErr_NewExceptionWithDoc(
@@ -447,7 +437,8 @@ bool add_aes_gcm(PyObject *module) {
   if (error == nullptr) return false;
   const bool added = PyModule_AddObjectRef(module, "InvalidTag", error) == 0;
   Py_DECREF(error);
-  return added && add_type(module, &spec, construct);
+  return added && add_key_type(module, {"fastcrypt.AESGCM", sizeof(Object), doc, construct, destroy,
+                                        repr, methods, attributes});
 }
 
 }  // namespace fc

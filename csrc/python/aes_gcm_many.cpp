@@ -8,8 +8,8 @@
 #include "python/aes.h"
 #include "python/arguments.h"
 #include "python/binding.h"
-#include "python/destination.h"
 #include "python/items.h"
+#include "python/results.h"
 #include "python/thresholds.h"
 
 extern "C" {
@@ -21,12 +21,6 @@ namespace {
 
 constexpr Py_ssize_t PACKED_NONCE_BYTES = 12;
 
-bool wrong_count(const char *role, Py_ssize_t wanted, Py_ssize_t received) {
-  PyErr_Format(PyExc_ValueError, "%s must have %zd items, one for each record, received %zd", role,
-               wanted, received);
-  return false;
-}
-
 /* The records of one call: arguments opened, checked and held, and where the results go. */
 class Batch {
  public:
@@ -34,20 +28,19 @@ class Batch {
       : key(gcm_key), tag_length(tag_size), direction(way) {}
   Batch(const Batch &) = delete;
   Batch &operator=(const Batch &) = delete;
-  ~Batch() {
-    PyMem_Free(records);
-    Py_XDECREF(list_);
-  }
+  ~Batch() { PyMem_Free(records); }
 
   bool open(PyObject *nonces, PyObject *datas, PyObject *aads, PyObject *record_size,
             PyObject *out) {
     return open_datas(datas, record_size) && open_nonces(nonces) && open_aads(aads) &&
-           (out == nullptr || out == Py_None ? make_list() : open_out(out));
+           results_.open(
+               out, count, written_, [this](Py_ssize_t i) { return out_size(i); },
+               [this](Py_ssize_t i, uint8_t *place) { records[i].out = place; }) &&
+           allows_overlap();
   }
 
   bool detach() const { return work_ >= FC_AES_DETACH_BYTES; }
-  bool into_out() const { return list_ == nullptr; }
-  Py_ssize_t written() const { return written_; }
+  bool into_out() const { return results_.into_out(); }
 
   /* The text or the sealed text of record i. */
   Py_ssize_t out_size(Py_ssize_t i) const {
@@ -56,15 +49,12 @@ class Batch {
     return size < tag_length ? 0 : size - tag_length;
   }
 
-  /* A new list of the results, with None for records that are bad. */
-  PyObject *take_list() {
-    for (Py_ssize_t i = 0; i < count; i++) {
-      if (records[i].bad) replace_by_none(i);
+  /* The number of bytes in `out`, or a new list of the results, with None for those that are bad. */
+  PyObject *finish() {
+    for (Py_ssize_t i = 0; i < count && !into_out(); i++) {
+      if (records[i].bad) results_.replace_by_none(i);
     }
-    PyObject *list = list_;
-    list_ = nullptr;
-    PyObject_GC_Track(list);
-    return list;
+    return results_.finish();
   }
 
   /* Of results in `out`: the size of each record, with None for those that are bad. */
@@ -168,8 +158,7 @@ class Batch {
   bool open_nonces(PyObject *nonces) {
     if (PyObject_CheckBuffer(nonces)) return open_packed_nonces(nonces);
     Items items;
-    if (!items.hold(nonces, "nonces")) return false;
-    if (items.count() != count) return wrong_count("nonces", count, items.count());
+    if (!items.hold(nonces, "nonces") || !items.require_count(count)) return false;
     for (Py_ssize_t i = 0; i < count; i++) {
       Slice nonce;
       if (!items.open(i, &nonce)) return false;
@@ -211,8 +200,7 @@ class Batch {
       for (Py_ssize_t i = 0; i < count; i++) set_aad(i, aad_.data(), aad_.size());
       return true;
     }
-    if (!aad_items_.hold(aads, "aads")) return false;
-    if (aad_items_.count() != count) return wrong_count("aads", count, aad_items_.count());
+    if (!aad_items_.hold(aads, "aads") || !aad_items_.require_count(count)) return false;
     for (Py_ssize_t i = 0; i < count; i++) {
       Slice slice;
       if (!aad_items_.open_or_none(i, &slice)) return false;
@@ -228,42 +216,9 @@ class Batch {
 
   /* ---- Results ---- */
 
-  /* Untracked while it is filled and the GIL is released: no other thread may come upon it. */
-  bool make_list() {
-    list_ = PyList_New(count);
-    if (list_ == nullptr) return false;
-    PyObject_GC_UnTrack(list_);
-    for (Py_ssize_t i = 0; i < count; i++) {
-      PyObject *bytes = PyBytes_FromStringAndSize(nullptr, out_size(i));
-      if (bytes == nullptr) return false;
-      PyList_SET_ITEM(list_, i, bytes);
-      records[i].out = reinterpret_cast<uint8_t *>(PyBytes_AS_STRING(bytes));
-    }
-    return true;
-  }
-
-  void replace_by_none(Py_ssize_t i) {
-    Py_DECREF(PyList_GET_ITEM(list_, i));
-    PyList_SET_ITEM(list_, i, Py_NewRef(Py_None));
-  }
-
-  bool open_out(PyObject *out) {
-    if (!out_.open(out, "out")) return false;
-    if (out_.size() != written_) {
-      PyErr_Format(PyExc_ValueError, "out must be %zd bytes, received %zd", written_, out_.size());
-      return false;
-    }
-    uint8_t *place = out_.data();
-    for (Py_ssize_t i = 0; i < count; i++) {
-      records[i].out = place;
-      place += out_size(i);
-    }
-    return allows_overlap();
-  }
-
   /* A record may be done in place, so long as it reaches into no other record's place. */
   bool allows_overlap() const {
-    for (Py_ssize_t i = 0; i < count; i++) {
+    for (Py_ssize_t i = 0; i < count && into_out(); i++) {
       const fc_gcm_record &record = records[i];
       if (overlaps_out(record.aad, record.aad_len)) return refuse_overlap("aads", i);
       if (overlaps_out(record.in, record.in_len) && !in_place(i)) return refuse_overlap("datas", i);
@@ -272,14 +227,14 @@ class Batch {
   }
 
   bool overlaps_out(const uint8_t *data, uint64_t size) const {
-    return regions_overlap(data, static_cast<Py_ssize_t>(size), out_.data(), written_);
+    return results_.overlaps_out(data, static_cast<Py_ssize_t>(size));
   }
 
   bool in_place(Py_ssize_t i) const {
     const fc_gcm_record &record = records[i];
     const uint8_t *next = record.out + out_size(i);
     return record.in == record.out &&
-           (record.in + record.in_len <= next || next == out_.data() + written_);
+           (record.in + record.in_len <= next || next == results_.out_end());
   }
 
   static bool refuse_overlap(const char *role, Py_ssize_t i) {
@@ -289,8 +244,7 @@ class Batch {
 
   Items data_items_, aad_items_;
   Input data_, aad_;
-  Output out_;
-  PyObject *list_ = nullptr;
+  Results results_;
   Py_ssize_t written_ = 0; /* all results together */
   Py_ssize_t work_ = 0;    /* about how many bytes of a long message would take as long */
 };
@@ -345,7 +299,7 @@ PyObject *encrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *c
     fc_gcm_seal_records(key, batch.records, static_cast<size_t>(batch.count),
                         static_cast<size_t>(tag_length));
   }
-  return batch.into_out() ? PyLong_FromSsize_t(batch.written()) : batch.take_list();
+  return batch.finish();
 }
 
 PyObject *decrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *const *args,
@@ -362,8 +316,7 @@ PyObject *decrypt_many(const fc_gcm_key *key, Py_ssize_t tag_length, PyObject *c
   }
   const Py_ssize_t bad = open_all(&batch, all_or_nothing);
   if (bad >= 0) return raise_invalid_tag_at(module, bad);
-  if (!batch.into_out()) return batch.take_list();
-  return all_or_nothing ? PyLong_FromSsize_t(batch.written()) : batch.list_of_sizes();
+  return batch.into_out() && !all_or_nothing ? batch.list_of_sizes() : batch.finish();
 }
 
 }  // namespace fc

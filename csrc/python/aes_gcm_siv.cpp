@@ -167,31 +167,30 @@ PyObject *repr(PyObject *self) {
                               key_of(self)->rounds == 10 ? 128 : 256);
 }
 
-#define METHOD(function, doc)                                                    \
-  {#function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
-   METH_FASTCALL | METH_KEYWORDS, doc}
-
 PyMethodDef methods[] = {
-    METHOD(encrypt,
-           "encrypt($self, nonce, data, associated_data)\n--\n\n"
-           "The ciphertext of data followed by the tag of 16 bytes (RFC 8452), as bytes.\n\n"
-           "nonce has 12 bytes, else ValueError. One that is used twice under a key shows whether\n"
-           "the messages were the same, and nothing else. associated_data may be None. Any\n"
-           "contiguous buffer; OverflowError for more than 2**36 bytes of either. From 16 KiB on\n"
-           "other threads run meanwhile."),
-    METHOD(decrypt,
-           "decrypt($self, nonce, data, associated_data)\n--\n\n"
-           "The plaintext of data, which is ciphertext followed by the tag.\n\n"
-           "InvalidTag if anything has been changed; no plaintext is then left anywhere."),
-    METHOD(encrypt_into,
-           "encrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
-           "encrypt() into a writable buffer of exactly len(data) + 16 bytes; returns the number\n"
-           "of bytes written. In place works: buf may start where data starts. Any other overlap\n"
-           "is ValueError."),
-    METHOD(decrypt_into,
-           "decrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
-           "decrypt() into a writable buffer of exactly len(data) - 16 bytes; returns the number\n"
-           "of bytes written. After InvalidTag buf is all zeros, in place too."),
+    FC_METHOD(
+        encrypt,
+        "encrypt($self, nonce, data, associated_data)\n--\n\n"
+        "The ciphertext of data followed by the tag of 16 bytes (RFC 8452), as bytes.\n\n"
+        "nonce has 12 bytes, else ValueError. One that is used twice under a key shows whether\n"
+        "the messages were the same, and nothing else. associated_data may be None. Any\n"
+        "contiguous buffer; OverflowError for more than 2**36 bytes of either. From 16 KiB on\n"
+        "other threads run meanwhile."),
+    FC_METHOD(decrypt,
+              "decrypt($self, nonce, data, associated_data)\n--\n\n"
+              "The plaintext of data, which is ciphertext followed by the tag.\n\n"
+              "InvalidTag if anything has been changed; no plaintext is then left anywhere."),
+    FC_METHOD(
+        encrypt_into,
+        "encrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
+        "encrypt() into a writable buffer of exactly len(data) + 16 bytes; returns the number\n"
+        "of bytes written. In place works: buf may start where data starts. Any other overlap\n"
+        "is ValueError."),
+    FC_METHOD(
+        decrypt_into,
+        "decrypt_into($self, nonce, data, associated_data, buf)\n--\n\n"
+        "decrypt() into a writable buffer of exactly len(data) - 16 bytes; returns the number\n"
+        "of bytes written. After InvalidTag buf is all zeros, in place too."),
     {"generate_key", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(generate_key)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
      "generate_key(bit_length)\n--\n\nA random key of 128 or 256 bits from the system."},
@@ -208,15 +207,8 @@ const char doc[] =
 }  // namespace
 
 bool add_aes_gcm_siv(PyObject *module) {
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
-                         {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
-                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
-                         {Py_tp_repr, reinterpret_cast<void *>(repr)},
-                         {Py_tp_methods, methods},
-                         {0, nullptr}};
-  PyType_Spec spec = {"fastcrypt.AESGCMSIV", sizeof(Object), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
-  return add_type(module, &spec, construct);
+  return add_key_type(module, {"fastcrypt.AESGCMSIV", sizeof(Object), doc, construct, destroy, repr,
+                               methods, nullptr});
 }
 
 }  // namespace fc

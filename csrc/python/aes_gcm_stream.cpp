@@ -43,25 +43,6 @@ bool check_total(const Object *self, Py_ssize_t size) {
 
 using Crypt = void (*)(fc_gcm_stream *, const fc_gcm_key *, const uint8_t *, uint8_t *, size_t);
 
-/* Holds the object for one operation: with the GIL released for a long one. */
-class Hold {
- public:
-  Hold(ObjectLock &lock, bool wants_detach)
-      : lock_(lock), detach_(wants_detach && lock.prepare()), held_(detach_ || lock.needed()) {
-    if (held_) lock_.acquire();
-  }
-  ~Hold() {
-    if (held_) lock_.release();
-  }
-  Hold(const Hold &) = delete;
-  Hold &operator=(const Hold &) = delete;
-  bool detach() const { return detach_; }
-
- private:
-  ObjectLock &lock_;
-  bool detach_, held_;
-};
-
 PyObject *run_update(Object *self, Crypt crypt, PyObject *data, PyObject *out) {
   Input input;
   Destination result;
@@ -93,7 +74,7 @@ PyObject *update_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs, P
 
 /* The tag, once. False with ValueError if the stream has been finalized before. */
 bool finish(Object *self, uint8_t tag[FC_GCM_TAG_BYTES]) {
-  Hold hold(self->lock, false);
+  Hold hold(self->lock);
   if (!still_open(self)) return false;
   self->finished = true;
   fc_gcm_stream_finish(&self->stream, self->key, tag);
@@ -127,15 +108,14 @@ void destroy(PyObject *object) {
   free_object(object);
 }
 
-#define FASTCALL(function) reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function))
-
 PyMethodDef encryptor_methods[] = {
     {"update", update<fc_gcm_stream_encrypt>, METH_O,
      "update($self, data, /)\n--\n\nThe ciphertext of the next piece: as many bytes as data has."},
-    {"update_into", FASTCALL(update_into<fc_gcm_stream_encrypt>), METH_FASTCALL | METH_KEYWORDS,
-     "update_into($self, data, buf)\n--\n\n"
-     "update() into a writable buffer of len(data) bytes, which may be data's own; returns the\n"
-     "number of bytes written."},
+    FC_NAMED_METHOD(
+        "update_into", update_into<fc_gcm_stream_encrypt>,
+        "update_into($self, data, buf)\n--\n\n"
+        "update() into a writable buffer of len(data) bytes, which may be data's own; returns the\n"
+        "number of bytes written."),
     {"finalize", finalize_encryption, METH_NOARGS,
      "finalize($self, /)\n--\n\nThe tag. ValueError the second time."},
     FC_REFUSE_PICKLING,
@@ -146,10 +126,11 @@ PyMethodDef decryptor_methods[] = {
      "update($self, data, /)\n--\n\n"
      "The plaintext of the next piece. It is UNVERIFIED until finalize() has returned: do not act\n"
      "on it before."},
-    {"update_into", FASTCALL(update_into<fc_gcm_stream_decrypt>), METH_FASTCALL | METH_KEYWORDS,
-     "update_into($self, data, buf)\n--\n\n"
-     "update() into a writable buffer of len(data) bytes, which may be data's own; returns the\n"
-     "number of bytes written. What it writes is UNVERIFIED until finalize() has returned."},
+    FC_NAMED_METHOD(
+        "update_into", update_into<fc_gcm_stream_decrypt>,
+        "update_into($self, data, buf)\n--\n\n"
+        "update() into a writable buffer of len(data) bytes, which may be data's own; returns the\n"
+        "number of bytes written. What it writes is UNVERIFIED until finalize() has returned."),
     {"finalize", finalize_decryption, METH_O,
      "finalize($self, tag, /)\n--\n\n"
      "None if the tag is right, else InvalidTag: then discard everything update() returned.\n"
@@ -157,16 +138,14 @@ PyMethodDef decryptor_methods[] = {
     FC_REFUSE_PICKLING,
     {nullptr, nullptr, 0, nullptr}};
 
-bool add_stream_type(PyObject *module, const char *name, PyMethodDef *methods, const char *doc) {
-  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(doc)},
-                         {Py_tp_dealloc, reinterpret_cast<void *>(destroy)},
-                         {Py_tp_methods, methods},
-                         {0, nullptr}};
-  PyType_Spec spec = {
-      name, sizeof(Object), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  return add_type(module, &spec, nullptr);
-}
+const char encryptor_doc[] =
+    "What AESGCM.encryptor() returns: one message, encrypted in pieces.\n\n"
+    "Any pieces give the bytes of AESGCM.encrypt(). Threads may share it:\n"
+    "updates happen whole, in some order.";
+
+const char decryptor_doc[] =
+    "What AESGCM.decryptor() returns: one message, decrypted in pieces.\n\n"
+    "What update() returns is UNVERIFIED until finalize(tag) has returned.";
 
 }  // namespace
 
@@ -177,17 +156,8 @@ PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_
   if (!open_nonce(&nonce, nonce_object, "Nonce")) return nullptr;
   if (aad_object != nullptr && aad_object != Py_None && !aad.open(aad_object)) return nullptr;
   if (!check_gcm_sizes(0, aad.size())) return nullptr;
-  PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(owner)),
-                                          encrypting ? "AESGCMEncryptor" : "AESGCMDecryptor");
-  if (type == nullptr) return nullptr;
-  /* While the module is torn down, or patched by a test, the name may stand for something else. */
-  if (!PyType_Check(type) || reinterpret_cast<PyTypeObject *>(type)->tp_dealloc != destroy) {
-    Py_DECREF(type);
-    PyErr_SetString(PyExc_RuntimeError, "fastcrypt's stream types are gone or were replaced");
-    return nullptr;
-  }
-  Object *self = PyObject_New(Object, reinterpret_cast<PyTypeObject *>(type));
-  Py_DECREF(type);
+  Object *self =
+      cast(new_stream(owner, encrypting ? "AESGCMEncryptor" : "AESGCMDecryptor", destroy));
   if (self == nullptr) return nullptr;
   self->owner = Py_NewRef(owner);
   self->key = key;
@@ -201,13 +171,11 @@ PyObject *new_gcm_stream(PyObject *owner, const fc_gcm_key *key, Py_ssize_t tag_
 }
 
 bool add_aes_gcm_streams(PyObject *module) {
-  return add_stream_type(module, "fastcrypt.AESGCMEncryptor", encryptor_methods,
-                         "What AESGCM.encryptor() returns: one message, encrypted in pieces.\n\n"
-                         "Any pieces give the bytes of AESGCM.encrypt(). Threads may share it:\n"
-                         "updates happen whole, in some order.") &&
-         add_stream_type(module, "fastcrypt.AESGCMDecryptor", decryptor_methods,
-                         "What AESGCM.decryptor() returns: one message, decrypted in pieces.\n\n"
-                         "What update() returns is UNVERIFIED until finalize(tag) has returned.");
+  const StreamType encryptor = {"fastcrypt.AESGCMEncryptor", sizeof(Object), encryptor_doc, destroy,
+                                encryptor_methods};
+  const StreamType decryptor = {"fastcrypt.AESGCMDecryptor", sizeof(Object), decryptor_doc, destroy,
+                                decryptor_methods};
+  return add_stream_type(module, encryptor) && add_stream_type(module, decryptor);
 }
 
 }  // namespace fc

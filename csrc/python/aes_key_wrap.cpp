@@ -136,28 +136,27 @@ PyObject *aes_key_unwrap_with_padding(PyObject *module, PyObject *const *args, P
   return result.finish_shorter(static_cast<Py_ssize_t>(size));
 }
 
-#define METHOD(function, doc)                                                    \
-  {#function, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
-   METH_FASTCALL | METH_KEYWORDS, doc}
-
 PyMethodDef functions[] = {
-    METHOD(aes_key_wrap,
-           "aes_key_wrap($module, wrapping_key, key_to_wrap)\n--\n\n"
-           "The wrapped key (RFC 3394), 8 bytes longer than key_to_wrap.\n\n"
-           "wrapping_key has 16, 24 or 32 bytes; key_to_wrap a multiple of 8, at least 16. Other\n"
-           "sizes are ValueError."),
-    METHOD(aes_key_unwrap,
-           "aes_key_unwrap($module, wrapping_key, wrapped_key)\n--\n\n"
-           "The key in wrapped_key (RFC 3394).\n\n"
-           "InvalidUnwrap if it does not verify or has a size that no wrapped key has; nothing of\n"
-           "it is then left anywhere. The check takes the same time wherever it fails."),
-    METHOD(aes_key_wrap_with_padding,
-           "aes_key_wrap_with_padding($module, wrapping_key, key_to_wrap)\n--\n\n"
-           "The wrapped key (RFC 5649): key_to_wrap has any size from 1 byte on, and is padded to\n"
-           "a multiple of 8. OverflowError from 2**32 bytes on."),
-    METHOD(aes_key_unwrap_with_padding,
-           "aes_key_unwrap_with_padding($module, wrapping_key, wrapped_key)\n--\n\n"
-           "The key in wrapped_key (RFC 5649). InvalidUnwrap as in aes_key_unwrap()."),
+    FC_METHOD(
+        aes_key_wrap,
+        "aes_key_wrap($module, wrapping_key, key_to_wrap)\n--\n\n"
+        "The wrapped key (RFC 3394), 8 bytes longer than key_to_wrap.\n\n"
+        "wrapping_key has 16, 24 or 32 bytes; key_to_wrap a multiple of 8, at least 16. Other\n"
+        "sizes are ValueError."),
+    FC_METHOD(
+        aes_key_unwrap,
+        "aes_key_unwrap($module, wrapping_key, wrapped_key)\n--\n\n"
+        "The key in wrapped_key (RFC 3394).\n\n"
+        "InvalidUnwrap if it does not verify or has a size that no wrapped key has; nothing of\n"
+        "it is then left anywhere. The check takes the same time wherever it fails."),
+    FC_METHOD(
+        aes_key_wrap_with_padding,
+        "aes_key_wrap_with_padding($module, wrapping_key, key_to_wrap)\n--\n\n"
+        "The wrapped key (RFC 5649): key_to_wrap has any size from 1 byte on, and is padded to\n"
+        "a multiple of 8. OverflowError from 2**32 bytes on."),
+    FC_METHOD(aes_key_unwrap_with_padding,
+              "aes_key_unwrap_with_padding($module, wrapping_key, wrapped_key)\n--\n\n"
+              "The key in wrapped_key (RFC 5649). InvalidUnwrap as in aes_key_unwrap()."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

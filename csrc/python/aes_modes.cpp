@@ -125,14 +125,14 @@ bool open_key(Input *input, PyObject *object, const char *owner) {
   return false;
 }
 
-bool copy_iv(PyObject *object, uint8_t iv[16]) {
+bool copy_block(PyObject *object, const char *role, uint8_t block[16]) {
   Input input;
   if (!input.open(object)) return false;
   if (input.size() != BLOCK) {
-    PyErr_Format(PyExc_ValueError, "iv must be 16 bytes, received %zd", input.size());
+    PyErr_Format(PyExc_ValueError, "%s must be 16 bytes, received %zd", role, input.size());
     return false;
   }
-  std::memcpy(iv, input.data(), BLOCK);
+  std::memcpy(block, input.data(), BLOCK);
   return true;
 }
 
@@ -144,7 +144,7 @@ PyObject *run_ecb(const fc_aes_key *key, Direction direction, PyObject *data, bo
 PyObject *run_cbc(const fc_aes_key *key, Direction direction, PyObject *iv, PyObject *data,
                   bool pkcs7, PyObject *out) {
   uint8_t chain[BLOCK];
-  if (!copy_iv(iv, chain)) return nullptr;
+  if (!copy_block(iv, "iv", chain)) return nullptr;
   return run_blocks({key, direction, chain}, data, pkcs7, out);
 }
 
@@ -153,8 +153,8 @@ PyObject *run_ctr(const fc_aes_key *key, PyObject *iv, PyObject *data, uint64_t 
   uint8_t counter[BLOCK];
   Input input;
   Destination result;
-  if (!copy_iv(iv, counter) || !input.open(data) || !result.open(out, input.size(), "out") ||
-      !result.allows_data(input)) {
+  if (!copy_block(iv, "iv", counter) || !input.open(data) ||
+      !result.open(out, input.size(), "out") || !result.allows_data(input)) {
     return nullptr;
   }
   {

@@ -22,12 +22,49 @@ bool add_aes_gcm_siv(PyObject *module);
 bool add_aes_cmac(PyObject *module);
 bool add_aes_key_wrap(PyObject *module);
 bool add_record_cipher(PyObject *module);
+bool add_aes_streams(PyObject *module);
+bool add_aes_xts(PyObject *module);
 
 /* Create the type of `spec`, give it its vectorcall constructor, and add it to the module. */
 bool add_type(PyObject *module, PyType_Spec *spec, vectorcallfunc construct);
 
 /* tp_new in terms of the vectorcall constructor, for sha256.__new__(sha256, ...) and its like. */
 PyObject *new_by_vectorcall(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+/* A type whose objects hold an expanded key: final, immutable, made by calling it. */
+struct KeyType {
+  const char *name;
+  size_t size;
+  const char *doc;
+  vectorcallfunc construct;
+  destructor destroy;
+  reprfunc repr;
+  PyMethodDef *methods;
+  PyGetSetDef *attributes; /* or NULL */
+};
+bool add_key_type(PyObject *module, const KeyType &type);
+
+/* A type whose objects only the method of another makes, and use the key of that other's object. */
+struct StreamType {
+  const char *name;
+  size_t size;
+  const char *doc;
+  destructor destroy;
+  PyMethodDef *methods;
+};
+bool add_stream_type(PyObject *module, const StreamType &type);
+
+/*
+ * A new object of a stream type, named without its module, which is found through `owner`. NULL with
+ * an exception where the name stands for something else.
+ */
+PyObject *new_stream(PyObject *owner, const char *name, destructor destroy);
+
+/* One line of a method table, for a METH_FASTCALL | METH_KEYWORDS function. */
+#define FC_NAMED_METHOD(name, function, doc)                                \
+  {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)), \
+   METH_FASTCALL | METH_KEYWORDS, doc}
+#define FC_METHOD(function, doc) FC_NAMED_METHOD(#function, function, doc)
 
 /*
  * The end of a tp_dealloc, after the secrets have been wiped. A type's own tp_dealloc is 7 ns cheaper

@@ -107,14 +107,14 @@ struct Hash {
       absorb(&self->context, input);
       self->lock.release();
     } else {
-      ShortHold hold(self->lock);
+      Hold hold(self->lock);
       Algorithm::update(&self->context, input.data(), static_cast<size_t>(input.size()));
     }
     Py_RETURN_NONE;
   }
 
   static void digest_into(PyObject *object, uint8_t *out) {
-    ShortHold hold(cast(object)->lock);
+    Hold hold(cast(object)->lock);
     Algorithm::digest(&cast(object)->context, out);
   }
 
@@ -135,7 +135,7 @@ struct Hash {
   static PyObject *copy(PyObject *object, PyObject *) {
     Object *twin = allocate(Py_TYPE(object));
     if (twin == nullptr) return nullptr;
-    ShortHold hold(cast(object)->lock);
+    Hold hold(cast(object)->lock);
     std::memcpy(&twin->context, &cast(object)->context, sizeof twin->context);
     return reinterpret_cast<PyObject *>(twin);
   }

@@ -44,6 +44,14 @@ class Items {
 
   Py_ssize_t count() const { return PyTuple_GET_SIZE(items_); }
 
+  /* False with ValueError if there are not `wanted` of them. */
+  bool require_count(Py_ssize_t wanted) {
+    if (count() == wanted) return true;
+    PyErr_Format(PyExc_ValueError, "%s must have %zd items, one for each record, received %zd",
+                 role_, wanted, count());
+    return false;
+  }
+
   /* Item i, to be opened at most once each. False with an exception for what is no buffer. */
   bool open(Py_ssize_t i, Slice *slice) {
     PyObject *item = PyTuple_GET_ITEM(items_, i);

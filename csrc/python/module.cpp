@@ -192,6 +192,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used(),
   if (!fc::add_hashes(module.ptr()) || !fc::add_compare(module.ptr()) ||
       !fc::add_aes(module.ptr()) || !fc::add_aes_gcm(module.ptr()) ||
       !fc::add_aes_gcm_streams(module.ptr()) || !fc::add_record_cipher(module.ptr()) ||
+      !fc::add_aes_streams(module.ptr()) || !fc::add_aes_xts(module.ptr()) ||
       !fc::add_aes_gcm_siv(module.ptr()) || !fc::add_aes_cmac(module.ptr()) ||
       !fc::add_aes_key_wrap(module.ptr())) {
     throw py::error_already_set();

@@ -72,21 +72,26 @@ class ObjectLock {
 
 #endif
 
-/* Holds the object for a short operation, in a scope that keeps the GIL. */
-class ShortHold {
+/*
+ * Holds the object for one operation: a short one, in a scope that keeps the GIL, or one that wants
+ * to release it, which detach() then allows.
+ */
+class Hold {
  public:
-  explicit ShortHold(ObjectLock &lock) : lock_(lock), held_(lock.needed()) {
+  explicit Hold(ObjectLock &lock, bool wants_detach = false)
+      : lock_(lock), detach_(wants_detach && lock.prepare()), held_(detach_ || lock.needed()) {
     if (held_) lock_.acquire();
   }
-  ~ShortHold() {
+  ~Hold() {
     if (held_) lock_.release();
   }
-  ShortHold(const ShortHold &) = delete;
-  ShortHold &operator=(const ShortHold &) = delete;
+  Hold(const Hold &) = delete;
+  Hold &operator=(const Hold &) = delete;
+  bool detach() const { return detach_; }
 
  private:
   ObjectLock &lock_;
-  bool held_;
+  bool detach_, held_;
 };
 
 }  // namespace fc

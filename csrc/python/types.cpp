@@ -13,6 +13,44 @@ bool add_type(PyObject *module, PyType_Spec *spec, vectorcallfunc construct) {
   return added;
 }
 
+bool add_key_type(PyObject *module, const KeyType &type) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(type.doc)},
+                         {Py_tp_new, reinterpret_cast<void *>(new_by_vectorcall)},
+                         {Py_tp_dealloc, reinterpret_cast<void *>(type.destroy)},
+                         {Py_tp_repr, reinterpret_cast<void *>(type.repr)},
+                         {Py_tp_methods, type.methods},
+                         {type.attributes == nullptr ? 0 : Py_tp_getset, type.attributes},
+                         {0, nullptr}};
+  PyType_Spec spec = {type.name, static_cast<int>(type.size), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
+  return add_type(module, &spec, type.construct);
+}
+
+bool add_stream_type(PyObject *module, const StreamType &type) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>(type.doc)},
+                         {Py_tp_dealloc, reinterpret_cast<void *>(type.destroy)},
+                         {Py_tp_methods, type.methods},
+                         {0, nullptr}};
+  PyType_Spec spec = {
+      type.name, static_cast<int>(type.size), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  return add_type(module, &spec, nullptr);
+}
+
+PyObject *new_stream(PyObject *owner, const char *name, destructor destroy) {
+  PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(owner)), name);
+  if (type == nullptr) return nullptr;
+  PyObject *self = nullptr;
+  /* While the module is torn down, or patched by a test, the name may stand for something else. */
+  if (PyType_Check(type) && reinterpret_cast<PyTypeObject *>(type)->tp_dealloc == destroy) {
+    self = PyObject_New(PyObject, reinterpret_cast<PyTypeObject *>(type));
+  } else {
+    PyErr_SetString(PyExc_RuntimeError, "fastcrypt's stream types are gone or were replaced");
+  }
+  Py_DECREF(type);
+  return self;
+}
+
 PyObject *new_by_vectorcall(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   PyObject *const *items = &PyTuple_GET_ITEM(args, 0);
   return PyObject_VectorcallDict(reinterpret_cast<PyObject *>(type), items,

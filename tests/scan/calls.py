@@ -12,6 +12,7 @@ from fastcrypt import (
     AES,
     AESGCM,
     AESGCMSIV,
+    AESXTS,
     InvalidTag,
     InvalidUnwrap,
     RecordCipher,
@@ -142,6 +143,64 @@ def blocks() -> dict[str, Call]:
         "AES.ctr strided out": Call(lambda: cipher.ctr(IV, DATA, out=STRIDED), BufferError),
         "AES.ctr read-only out": Call(lambda: cipher.ctr(IV, DATA, out=READ_ONLY), TypeError),
         "AES.ctr small out": Call(lambda: cipher.ctr(IV, DATA, out=AREA), ValueError),
+    }
+
+
+def block_streams() -> dict[str, Call]:
+    cipher: Any = AES(KEY)
+    ended, open_ended = cipher.cbc_encryptor(IV), cipher.ctr_encryptor(IV)
+    ended.finalize()
+
+    def in_pieces(stream: Any) -> bytes:
+        return bytes(stream.update(DATA[:7]) + stream.update(bytearray(DATA[7:])) + stream.finalize())
+
+    return {
+        "AES.cbc_encryptor": Call(lambda: in_pieces(cipher.cbc_encryptor(IV, "pkcs7"))),
+        "AES.cbc_encryptor bad iv": Call(lambda: cipher.cbc_encryptor(bytearray(7)), ValueError),
+        "AES.cbc_encryptor ended": Call(lambda: ended.update(bytearray(3)), ValueError),
+        "AES.cbc_encryptor finalize again": Call(ended.finalize, ValueError),
+        "AES.cbc_decryptor": Call(lambda: in_pieces(cipher.cbc_decryptor(IV))),
+        "AES.cbc_decryptor wrong": Call(lambda: in_pieces(cipher.cbc_decryptor(IV, "pkcs7")), ValueError),
+        "AES.ctr_encryptor": Call(lambda: in_pieces(cipher.ctr_encryptor(IV))),
+        "AES.ctr_encryptor long": Call(lambda: cipher.ctr_encryptor(IV).update(LONG)),
+        "AES.ctr_encryptor update_into": Call(lambda: open_ended.update_into(AREA, AREA)),
+        "AES.ctr_encryptor small": Call(lambda: open_ended.update_into(DATA, bytearray(3)), ValueError),
+        "AES.ctr_encryptor pickle": Call(lambda: open_ended.__reduce_ex__(2), TypeError),
+        "AES.ctr_decryptor": Call(lambda: in_pieces(cipher.ctr_decryptor(IV))),
+    }
+
+
+def many_chains() -> dict[str, Call]:
+    cipher: Any = AES(KEY)
+    two, part = [DATA, bytearray(16)], memoryview(AREA)[:112]
+    return {
+        "AES.cbc_encrypt_many": Call(lambda: cipher.cbc_encrypt_many([IV, bytearray(IV)], two)),
+        "AES.cbc_encrypt_many out": Call(lambda: cipher.cbc_encrypt_many(IV * 2, two, out=part)),
+        "AES.cbc_encrypt_many long": Call(lambda: cipher.cbc_encrypt_many(IV, [LONG])),
+        "AES.cbc_encrypt_many bad count": Call(lambda: cipher.cbc_encrypt_many([IV], two), ValueError),
+        "AES.cbc_encrypt_many bad item": Call(lambda: cipher.cbc_encrypt_many(IV, [WRONG]), TypeError),
+        "AES.cbc_encrypt_many small out": Call(
+            lambda: cipher.cbc_encrypt_many(IV, [bytearray(DATA)], out=part), ValueError
+        ),
+    }
+
+
+def storage() -> dict[str, Call]:
+    xts: Any = AESXTS(KEY)
+    part = memoryview(AREA)[:96]
+    return {
+        "AESXTS": Call(lambda: AESXTS(bytearray(KEY)).key_size),
+        "AESXTS bad key": Call(lambda: AESXTS(bytearray(33)), ValueError),
+        "AESXTS equal halves": Call(lambda: AESXTS(bytes(64)), ValueError),
+        "AESXTS repr": Call(lambda: repr(xts)),
+        "AESXTS pickle": Call(lambda: xts.__reduce_ex__(2), TypeError),
+        "AESXTS.encrypt": Call(lambda: xts.encrypt(IV, bytearray(DATA[:77]))),
+        "AESXTS.encrypt out": Call(lambda: xts.encrypt(IV, DATA, out=part)),
+        "AESXTS.encrypt short": Call(lambda: xts.encrypt(IV, bytearray(15)), ValueError),
+        "AESXTS.encrypt bad tweak": Call(lambda: xts.encrypt(bytearray(7), DATA), ValueError),
+        "AESXTS.decrypt": Call(lambda: xts.decrypt(IV, DATA)),
+        "AESXTS.decrypt long": Call(lambda: xts.decrypt(IV, LONG)),
+        "AESXTS.decrypt small out": Call(lambda: xts.decrypt(IV, DATA, out=AREA), ValueError),
     }
 
 
@@ -375,20 +434,9 @@ def facts() -> dict[str, Call]:
 
 
 def hot_calls() -> dict[str, Call]:
-    return (
-        (
-            hashes()
-            | compares()
-            | blocks()
-            | records()
-            | many_records()
-            | record_ciphers()
-            | streams()
-            | functions()
-        )
-        | macs_and_wraps()
-        | siv_records()
-    )
+    blocks_of_aes = blocks() | block_streams() | many_chains() | storage()
+    messages = records() | many_records() | record_ciphers() | streams() | siv_records() | macs_and_wraps()
+    return hashes() | compares() | blocks_of_aes | messages | functions()
 
 
 def all_calls() -> dict[str, Call]:

@@ -22,6 +22,7 @@ from fastcrypt import (
     AES,
     AESGCM,
     AESGCMSIV,
+    AESXTS,
     InvalidTag,
     InvalidUnwrap,
     RecordCipher,
@@ -108,6 +109,33 @@ def begun(key: bytearray, decrypting: bool = False) -> Any:
     return stream
 
 
+def used_xts(key: bytearray) -> AESXTS:
+    """The other half of the key is its complement: the search knows what the first leaves."""
+    both = bytearray(64)
+    both[:32] = key
+    for i in range(32):
+        both[32 + i] = key[i] ^ 0xFF
+    xts = AESXTS(both)
+    both[:] = bytes(64)
+    xts.decrypt(IV, xts.encrypt(IV, DATA[:77]))
+    return xts
+
+
+def begun_block(key: bytearray, mode: str) -> Any:
+    """CBC or CTR in pieces, inside a block."""
+    stream = getattr(AES(key), mode)(IV)
+    stream.update(DATA[:40])
+    return stream
+
+
+def pieces_of_blocks(key: bytearray) -> None:
+    for mode in ("cbc_encryptor", "cbc_decryptor", "ctr_encryptor"):
+        stream = begun_block(key, mode)
+        stream.update_into(DATA[40:], bytearray(96))
+        refused(stream.finalize, ValueError) if len(DATA) % 16 else stream.finalize()
+    AES(key).cbc_encrypt_many([IV, IV], [DATA, DATA[:16]])
+
+
 def pieces_of_gcm(key: bytearray) -> None:
     tag = begun(key).finalize()
     refused(lambda: begun(key, decrypting=True).finalize(tag), InvalidTag)
@@ -176,6 +204,8 @@ CALLS: dict[str, Callable[[bytearray], Any]] = {
     "gcm in pieces": pieces_of_gcm,
     "many records": many_records,
     "RecordCipher": used_record_cipher,
+    "cbc and ctr in pieces, and many": pieces_of_blocks,
+    "AESXTS()": used_xts,
     "aes_encrypt ecb": function("ecb"),
     "aes_encrypt cbc": function("cbc", iv=IV, padding="pkcs7"),
     "aes_encrypt ctr": function("ctr", iv=IV),
@@ -200,8 +230,8 @@ class Held(NamedTuple):
 
 
 #: A key schedule (with the number of rounds); the powers of H; a hash's state, length and buffer; what a
-#: message in pieces keeps beside its copy of the key.
-SCHEDULE, POWERS, SHA256, STREAM = 976, 1024, 104, 96
+#: message in pieces keeps beside its copy of the key, in GCM and in CBC or CTR.
+SCHEDULE, POWERS, SHA256, STREAM, BLOCK_STREAM = 976, 1024, 104, 96, 48
 
 #: Cases of objects: the block that held them, at the moment when it is freed. A new type is a line here.
 OBJECTS: dict[str, Held] = {
@@ -209,6 +239,9 @@ OBJECTS: dict[str, Held] = {
     "AESGCM": Held(used_aesgcm, SCHEDULE + POWERS),
     "AESGCMSIV": Held(used_siv, SCHEDULE),
     "RecordCipher": Held(used_record_cipher, SCHEDULE + POWERS + len(NONCE)),
+    "AESXTS": Held(used_xts, 2 * SCHEDULE),
+    "AESStream of cbc": Held(lambda key: begun_block(key, "cbc_encryptor"), BLOCK_STREAM),
+    "AESStream of ctr": Held(lambda key: begun_block(key, "ctr_encryptor"), BLOCK_STREAM),
     "encryptor": Held(begun, STREAM),
     "decryptor": Held(lambda key: begun(key, decrypting=True), STREAM),
     "a copy of sha256": Held(lambda message: buffered(message, 63).copy(), SHA256, "message"),
