@@ -27,6 +27,8 @@ SIZES = (0, 16, 32, 64, 256, KIB, 16 * KIB, MIB)
 COMPARE_SIZES = (*SIZES[:-1], 64 * KIB, MIB)
 BLOCK_SIZES = SIZES[1:]
 RECORD = 19456
+#: What is encrypted record by record under one key: a cookie to a packet, and what TLS sends.
+RECORD_SIZES = (64, 256, 1350, 4 * KIB, 16 * KIB, RECORD)
 #: From here on call_kernel's own time is below a hundredth.
 ROWS_FROM = {"sha256": 16 * KIB, "compare": MIB, "aes": MIB}
 
@@ -373,6 +375,78 @@ def record() -> Case:
     return Case("19 KB record", RECORD, contenders, same_answers=False)
 
 
+# ---- Records under one key -----------------------------------------------------------------------
+
+#: How the records of a connection are encrypted: with the key object made once, or for each of them.
+KEYS = {"kept": ("aead.{}", "AES-{}-GCM records"), "new": ("AESGCM(k).{}", "AES-{}-GCM records, new keys")}
+
+
+def record_case(size: int, bits: int, keys: str) -> Case:
+    """A record by encrypt and by encrypt_into, of fastcrypt and of cryptography."""
+    method, operation = KEYS[keys]
+    key = KEY[: bits // 8]
+    contenders = []
+    libraries: list[tuple[str, Any]] = [("fastcrypt", fastcrypt.AESGCM)]
+    if found := pyca():
+        libraries.append(("cryptography", found.aead.AESGCM))
+    for library, AESGCM in libraries:
+        names = {"AESGCM": AESGCM, "aead": AESGCM(key), "k": key, "n": NONCE, "m": message(size)}
+        statement = method.format("encrypt(n, m, None)")
+        contenders.append(Contender(library, statement, names))
+        if hasattr(AESGCM, "encrypt_into"):
+            statement = method.format("encrypt_into(n, m, None, out)")
+            into = {**names, "out": bytearray(size + 16)}
+            contenders.append(Contender(f"{library} into", statement, into, "bytes(out)"))
+    return Case(operation.format(bits), size, contenders)
+
+
+def record_cases() -> Iterator[Case]:
+    for size in RECORD_SIZES:
+        for bits in (128, 256):
+            for keys in KEYS:
+                yield record_case(size, bits, keys)
+
+
+def many_cases() -> Iterator[Case]:
+    """A thousand records of 64 bytes in one call, and in a loop of calls."""
+    datas = [bytes([i % 256]) * 64 for i in range(1000)]
+    names = {"ns": [i.to_bytes(12, "big") for i in range(1000)], "m": datas}
+    ours = fastcrypt.AESGCM(KEY)
+    sealed = ours.encrypt_many(names["ns"], datas)
+    for operation, m in (("encrypt", datas), ("decrypt", sealed)):
+        loop = "[f(n, d, None) for n, d in zip(ns, m)]"
+        given = {"ns": names["ns"], "m": m}
+        contenders = [
+            Contender("fastcrypt", "f(ns, m)", {"f": getattr(ours, f"{operation}_many"), **given}),
+            Contender("fastcrypt, a loop", loop, {"f": getattr(ours, operation), **given}),
+        ]
+        if found := pyca():
+            theirs = found.aead.AESGCM(KEY)
+            contenders.append(Contender("cryptography", loop, {"f": getattr(theirs, operation), **given}))
+        yield Case(f"gcm_{operation}_many", 64, contenders)
+
+
+def gcm_stream(size: int) -> Case:
+    """A message in pieces: one piece into a buffer, on a stream that goes on."""
+    data = {"m": message(size), "out": bytearray(size)}
+    statement = "f(m, out)"
+    ours = fastcrypt.AESGCM(KEY).encryptor(NONCE)
+    contenders = [Contender("fastcrypt", statement, {"f": ours.update_into, **data})]
+    if found := pyca():
+        ciphers = found.ciphers
+        theirs = ciphers.Cipher(ciphers.algorithms.AES(KEY), ciphers.modes.GCM(NONCE)).encryptor()
+        contenders.append(Contender("cryptography", statement, {"f": theirs.update_into, **data}))
+    return Case("gcm_stream_update_into", size, contenders, same_answers=False)
+
+
 def all_cases() -> list[Case]:
-    groups = (sha256_cases(), compare_cases(), mix_cases(), gcm_cases(), mode_cases())
+    groups = (
+        sha256_cases(),
+        compare_cases(),
+        mix_cases(),
+        gcm_cases(),
+        mode_cases(),
+        many_cases(),
+        [gcm_stream(KIB)],
+    )
     return [case for group in groups for case in group] + [key_kept(), looked_up(), call_floor(), record()]

@@ -123,6 +123,12 @@ def aes_modes() -> dict[str, Any]:
     return found
 
 
+def aes_rounds() -> dict[int, float]:
+    """Bytes that one AES round works on -> nanoseconds that it takes when none waits for another."""
+    lines = map(str.split, run("aes_rounds").splitlines())
+    return {int(width): float(nanoseconds) for width, nanoseconds in lines}
+
+
 def openssl_sha256() -> dict[str, Any]:
     """Implementation -> ns a block and the ratio to libcrypto without its instruction sets."""
     found = {}
