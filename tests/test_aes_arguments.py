@@ -16,7 +16,7 @@ from aes_suites import message, reference_cbc, reference_ctr, reference_ecb
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Reference
 
 import fastcrypt
-from fastcrypt import InvalidTag
+from fastcrypt import InvalidTag, RecordCipher
 
 # Called in every wrong way below, so without their types.
 AES: Any = fastcrypt.AES
@@ -431,7 +431,7 @@ ENTRY = 80
 Shifted = Callable[[memoryview, memoryview], Any]
 CIPHER, AEAD, XTS = AES(KEY), AESGCM(KEY), fastcrypt.AESXTS(KEY + IV)
 
-SIZES = [*range(1, 35), 47, 48, 49, 63, 64, 65, 80, 96, 112, 127, 128, 129, 144, 160, 176, 191, 192, 193, 200]
+SIZES = range(1, 201)
 WHOLE, STEALING = range(16, 208, 16), [size for size in SIZES if size >= 16]
 
 #: By name: the operation on (data, out), sizes of data, bytes that out has more than data.
@@ -450,6 +450,13 @@ OVERLAPS: dict[str, tuple[Shifted, Sequence[int], int]] = {
     "xts decrypt": (lambda data, out: XTS.decrypt(IV, data, out=out), STEALING, 0),
     "encrypt_into": (lambda data, out: AEAD.encrypt_into(NONCE, data, AAD, out), SIZES, 16),
     "encrypt_detached": (lambda data, out: AEAD.encrypt_detached(NONCE, data, AAD, out=out), SIZES, 0),
+    "gcm encryptor": (lambda data, out: AEAD.encryptor(NONCE, AAD).update_into(data, out), SIZES, 0),
+    "gcm decryptor": (lambda data, out: AEAD.decryptor(NONCE, AAD).update_into(data, out), SIZES, 0),
+    "seal_into": (
+        lambda data, out: RecordCipher(KEY, NONCE).seal_into(data, AAD, out) or len(out),
+        SIZES,
+        16,
+    ),
     "aes_encrypt cbc": (lambda data, out: aes_encrypt(KEY, data, mode="cbc", iv=IV, out=out), WHOLE, 0),
     "aes_encrypt gcm": (lambda data, out: aes_encrypt(KEY, data, mode="gcm", iv=NONCE, out=out), SIZES, 16),
     "cbc_encrypt padded": (
