@@ -4,9 +4,9 @@
  * per call for what is done once a key.
  *
  *   cc -O3 -Icsrc -Iasm -DFC_HAVE_aes_portable=1 -DFC_HAVE_aes_aesni=1 \
- *     -DFC_HAVE_aes_vaes256=1 bench/native/aes_modes.c csrc/kernels.c csrc/cpu/features.c \
- *     csrc/cpu/detect.c csrc/portable/aes_*.c asm/x86_64/aes_aesni.S asm/x86_64/aes_vaes256.S \
- *     -o aes_modes
+ *     -DFC_HAVE_aes_vaes256=1 -DFC_HAVE_aes_vperm=1 -DFC_HAVE_aes_vperm_pclmul=1 \
+ *     bench/native/aes_modes.c csrc/kernels.c csrc/cpu/features.c csrc/cpu/detect.c \
+ *     csrc/portable/aes_*.c asm/x86_64/aes_*.S -o aes_modes
  *   ./aes_modes [isa ...]
  *
  * It runs the suites of kernels.def that were linked in and that this CPU can run, or of those the
