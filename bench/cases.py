@@ -59,6 +59,7 @@ def pyca() -> SimpleNamespace | None:
     return SimpleNamespace(
         hashes=import_module(f"{hazmat}.hashes"),
         aead=import_module(f"{hazmat}.ciphers.aead"),
+        cmac=import_module(f"{hazmat}.cmac"),
         ciphers=import_module(f"{hazmat}.ciphers"),
         constant_time=import_module(f"{hazmat}.constant_time"),
     )
@@ -239,6 +240,41 @@ def gcm_cases() -> Iterator[Case]:
         yield gcm_seal(size)
         yield gcm_open(size)
         yield gcm_into(size)
+
+
+# ---- GCM-SIV, CMAC -------------------------------------------------------------------------------
+
+
+def siv_case(size: int, method: str) -> Case:
+    """GCM-SIV, which cryptography has where its OpenSSL is 3.2 or newer."""
+    data = message(size)
+    if method == "decrypt":
+        data = fastcrypt.AESGCMSIV(KEY).encrypt(NONCE, data, None)
+    kinds = {"fastcrypt": fastcrypt.AESGCMSIV}
+    if found := pyca():
+        kinds["cryptography"] = found.aead.AESGCMSIV
+    contenders = [
+        Contender(name, "f(n, m, None)", {"f": getattr(kind(KEY), method), "n": NONCE, "m": data})
+        for name, kind in kinds.items()
+    ]
+    return Case(f"gcm_siv_{method}", size, contenders)
+
+
+def cmac_case(size: int) -> Case:
+    names = {"m": message(size), "k": KEY}
+    contenders = [Contender("fastcrypt", "f(k, m)", {"f": fastcrypt.aes_cmac, **names})]
+    if found := pyca():
+        more = {"CMAC": found.cmac.CMAC, "alg": found.ciphers.algorithms.AES(KEY), "m": names["m"]}
+        statement = "c = CMAC(alg); c.update(m); t = c.finalize()"
+        contenders.append(Contender("cryptography", statement, more, "t"))
+    return Case("cmac", size, contenders)
+
+
+def siv_and_mac_cases() -> Iterator[Case]:
+    for size in (16, KIB, 16 * KIB):
+        yield siv_case(size, "encrypt")
+        yield siv_case(size, "decrypt")
+        yield cmac_case(size)
 
 
 # ---- Block modes ---------------------------------------------------------------------------------
@@ -446,6 +482,7 @@ def all_cases() -> list[Case]:
         mix_cases(),
         gcm_cases(),
         mode_cases(),
+        siv_and_mac_cases(),
         many_cases(),
         [gcm_stream(KIB)],
     )

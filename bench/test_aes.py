@@ -13,7 +13,7 @@ from bench.interleaved import Case, Contender
 
 
 def with_rows() -> Iterator[tuple[Case, list[Contender]]]:
-    for case in (*cases.gcm_cases(), *cases.mode_cases()):
+    for case in (*cases.gcm_cases(), *cases.mode_cases(), *cases.siv_and_mac_cases()):
         rows = not case.operation.startswith("gcm") and case.size >= cases.ROWS_FROM["aes"]
         yield case, list(cases.mode_rows(case.size, case.operation)) if rows else []
 

@@ -21,15 +21,18 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 from cryptography.exceptions import InvalidTag as OtherInvalidTag
+from cryptography.hazmat.primitives import keywrap
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM as OtherAESGCM
+from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV as OtherAESGCMSIV
+from cryptography.hazmat.primitives.cmac import CMAC
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import fastcrypt
-from fastcrypt import AES, AESGCM, InvalidTag
+from fastcrypt import AES, AESGCM, AESGCMSIV, InvalidTag, InvalidUnwrap
 
-EXPECTED = (TypeError, ValueError, BufferError, OverflowError, InvalidTag)
+EXPECTED = (TypeError, ValueError, BufferError, OverflowError, InvalidTag, InvalidUnwrap)
 
 
 class Boom(Exception):
@@ -385,6 +388,49 @@ def many(key: bytes, given: list[Any], more: st.DataObject) -> None:
         assert out == b"".join(held_datas)
 
 
+@holds_for(
+    arguments(any_keys), arguments(good_nonces), arguments(), arguments(st.binary(max_size=100)), st.data()
+)
+def siv(key: Any, nonce: Any, data: Any, aad: Any, more: st.DataObject) -> None:
+    box = attempt(lambda: AESGCMSIV(key[1]))
+    if failed(box):
+        return
+    result = attempt(lambda: box.encrypt(nonce[1], data[1], aad[1]))
+    if failed(result) or not fair(key[1], nonce[1], data[1], aad[1]):
+        return
+    held_aad = None if aad[1] is None else aad[0]
+    assert result == OtherAESGCMSIV(key[0]).encrypt(nonce[0], data[0], held_aad)
+    assert box.decrypt(nonce[0], result, held_aad) == data[0]
+    forged = bytearray(result)
+    forged[more.draw(st.integers(0, len(forged) - 1))] ^= more.draw(st.integers(1, 255))
+    out = bytearray(b"\x5a" * len(data[0]))
+    assert isinstance(attempt(lambda: box.decrypt_into(nonce[0], forged, held_aad, out)), InvalidTag)
+    assert out == bytes(len(out)), "a forgery left something in out"
+
+
+@holds_for(arguments(any_keys), arguments(), st.booleans(), st.data())
+def macs_and_wraps(key: Any, data: Any, padded: bool, more: st.DataObject) -> None:
+    wrap, unwrap, other = (
+        (fastcrypt.aes_key_wrap_with_padding, fastcrypt.aes_key_unwrap_with_padding,
+         keywrap.aes_key_wrap_with_padding)
+        if padded else (fastcrypt.aes_key_wrap, fastcrypt.aes_key_unwrap, keywrap.aes_key_wrap)
+    )  # fmt: skip
+    mac = attempt(lambda: fastcrypt.aes_cmac(key[1], data[1]))
+    wrapped = attempt(lambda: wrap(key[1], data[1]))
+    if not fair(key[1], data[1]):
+        return
+    if not failed(mac):
+        right = CMAC(algorithms.AES(key[0]))
+        right.update(data[0])
+        assert mac == right.finalize()
+    if not failed(wrapped):
+        assert wrapped == other(key[0], data[0])
+        assert unwrap(key[0], wrapped) == data[0]
+        forged = bytearray(wrapped)
+        forged[more.draw(st.integers(0, len(forged) - 1))] ^= more.draw(st.integers(1, 255))
+        assert isinstance(attempt(lambda: unwrap(key[0], forged)), InvalidUnwrap)
+
+
 @holds_for(keys, ivs, st.binary(min_size=1, max_size=300), st.integers(0, 3))
 def offsets_that_act(key: bytes, iv: bytes, data: bytes, what: int) -> None:
     """An offset whose __index__ resizes, releases or overwrites the other arguments."""
@@ -431,7 +477,7 @@ def huge(which: int, size: int) -> None:
     assert not fastcrypt.compare_digest(big, b"x")
 
 
-PROPERTIES = (hashes, compares, ciphers, overlaps, aead, many, offsets_that_act, huge)
+PROPERTIES = (hashes, compares, ciphers, overlaps, aead, many, siv, macs_and_wraps, offsets_that_act, huge)
 
 
 def fuzz(seconds: int, number: int) -> int:
