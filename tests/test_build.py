@@ -144,7 +144,7 @@ def test_sdist_has_the_sources_and_nothing_built(sdist: Path) -> None:
         assert wanted <= names, wanted - names
     single = {"pyproject.toml", "setup.py", "kernel_sources.py", "LICENSE", "README.md"}
     single |= {"src/fastcrypt/__init__.py", "src/fastcrypt/_core.pyi", "src/fastcrypt/py.typed"}
-    single |= {"tests/conftest.py", "tests/allowed_skips.txt", "tests/test_sha256.py"}
+    single |= {"tests/conftest.py", "tests/allowed_skips.txt", "tests/test_hashes.py"}
     assert single <= names, single - names
     assert not [name for name in names if re.search(r"\.(so|o|pyc)$|^\.|^build/", name)]
 

@@ -26,6 +26,12 @@ SANDY_BRIDGE = f"{WESTMERE} avx"
 HASWELL = f"{SANDY_BRIDGE} avx2 fma f16c movbe bmi1 bmi2 lzcnt"
 
 
+#: What the processors choose for the hashes, by the best that they have.
+HASHES_SSSE3 = "sha1_blocks=ssse3 sha256_blocks=ssse3 sha512_blocks=ssse3"
+HASHES_AVX2 = "sha1_blocks=avx2 sha256_blocks=avx2 sha512_blocks=avx2"
+HASHES_SHANI = "sha1_blocks=shani sha256_blocks=shani sha512_blocks=avx2"
+
+
 @dataclass(frozen=True)
 class Model:
     """A processor: qemu's version and name for it, its features, and the row of each op."""
@@ -51,32 +57,38 @@ def rows(text: str) -> dict[str, str]:
 
 MODELS = (
     Model(7, "qemu64", "sse2 sse3", "", "aes-aesni"),
-    Model(7, "Penryn", CORE2, "aes=vperm", "aes-vperm_pclmul"),
-    Model(7, "Nehalem", NEHALEM, "aes=vperm", "aes-aesni"),
-    Model(7, "Westmere", WESTMERE, "aes=aesni", "timingsafe_bcmp-avx2"),
-    Model(7, "SandyBridge", SANDY_BRIDGE, "aes=aesni", "timingsafe_bcmp-avx2"),
-    Model(7, "Haswell", HASWELL, "aes=aesni timingsafe_bcmp=avx2", "sha256_blocks-shani"),
+    Model(7, "Penryn", CORE2, f"{HASHES_SSSE3} aes=vperm", "aes-vperm_pclmul"),
+    Model(7, "Nehalem", NEHALEM, f"{HASHES_SSSE3} aes=vperm", "aes-aesni"),
+    Model(7, "Westmere", WESTMERE, f"{HASHES_SSSE3} aes=aesni", "timingsafe_bcmp-avx2"),
+    Model(7, "SandyBridge", SANDY_BRIDGE, f"{HASHES_SSSE3} aes=aesni", "timingsafe_bcmp-avx2"),
+    Model(7, "Haswell", HASWELL, f"{HASHES_AVX2} aes=aesni timingsafe_bcmp=avx2", "sha256_blocks-shani"),
     # Every feature that qemu 7.2 emulates; of the vector forms of AES-NI and PCLMULQDQ the first alone.
-    Model(7, "max", f"{HASWELL} adx vaes", "aes=aesni timingsafe_bcmp=avx2", "timingsafe_bcmp-avx512"),
+    Model(
+        7,
+        "max",
+        f"{HASWELL} adx vaes",
+        f"{HASHES_AVX2} aes=aesni timingsafe_bcmp=avx2",
+        "timingsafe_bcmp-avx512",
+    ),
     Model(
         10,
         "EPYC",
         f"{HASWELL} adx sha_ni",
-        "aes=aesni timingsafe_bcmp=avx2 sha256_blocks=shani",
+        f"{HASHES_SHANI} aes=aesni timingsafe_bcmp=avx2",
         "timingsafe_bcmp-avx512",
     ),
     Model(
         10,
         "max",
         f"{HASWELL} adx vaes sha_ni",
-        "aes=aesni timingsafe_bcmp=avx2 sha256_blocks=shani",
+        f"{HASHES_SHANI} aes=aesni timingsafe_bcmp=avx2",
         "timingsafe_bcmp-avx512",
     ),
     Model(
         10,
         "Haswell,+sha-ni",
         f"{HASWELL} sha_ni",
-        "aes=aesni timingsafe_bcmp=avx2 sha256_blocks=shani",
+        f"{HASHES_SHANI} aes=aesni timingsafe_bcmp=avx2",
         "timingsafe_bcmp-avx512",
     ),
     # CPUID still says AVX2, FMA, F16C and VAES, but nothing saves ymm registers.
@@ -84,7 +96,7 @@ MODELS = (
         10,
         "max,-avx",
         f"{WESTMERE} movbe bmi1 bmi2 lzcnt adx sha_ni",
-        "aes=aesni sha256_blocks=shani",
+        f"{HASHES_SHANI} sha512_blocks=ssse3 aes=aesni",
         "timingsafe_bcmp-avx2",
     ),
     # CPUID still says VAES: only the closure rule takes it away.
@@ -92,7 +104,7 @@ MODELS = (
         10,
         "max,-aes",
         f"{HASWELL.replace(' aes', '')} adx sha_ni",
-        "aes=vperm_pclmul timingsafe_bcmp=avx2 sha256_blocks=shani",
+        f"{HASHES_SHANI} aes=vperm_pclmul timingsafe_bcmp=avx2",
         "aes-aesni",
     ),
 )
@@ -101,16 +113,17 @@ MODELS = (
 SETTINGS = {
     "scalar": "timingsafe_bcmp=gpr",
     "x86-64": "",
-    "x86-64-v2": "aes=aesni",
-    "x86-64-v3": "aes=aesni timingsafe_bcmp=avx2",
-    "x86-64-v4": "aes=aesni timingsafe_bcmp=avx2",
-    "native": "aes=aesni timingsafe_bcmp=avx2",
-    "-avx2": "aes=aesni",
-    "-avx": "aes=aesni",
-    "-aes": "aes=vperm_pclmul timingsafe_bcmp=avx2",
-    "-aes,-pclmulqdq": "aes=vperm timingsafe_bcmp=avx2",
+    "x86-64-v2": f"{HASHES_SSSE3} aes=aesni",
+    "x86-64-v3": f"{HASHES_AVX2} aes=aesni timingsafe_bcmp=avx2",
+    "x86-64-v4": f"{HASHES_AVX2} aes=aesni timingsafe_bcmp=avx2",
+    "native": f"{HASHES_AVX2} aes=aesni timingsafe_bcmp=avx2",
+    "-avx2": f"{HASHES_SSSE3} aes=aesni",
+    "-avx": f"{HASHES_SSSE3} aes=aesni",
+    "-aes": f"{HASHES_AVX2} aes=vperm_pclmul timingsafe_bcmp=avx2",
+    "-aes,-pclmulqdq": f"{HASHES_AVX2} aes=vperm timingsafe_bcmp=avx2",
     "-sse2": "timingsafe_bcmp=gpr",
-    "x86-64-v3,-pclmulqdq,-avx2": "aes=vperm",
+    "-bmi2": f"{HASHES_SSSE3} aes=aesni timingsafe_bcmp=avx2",
+    "x86-64-v3,-pclmulqdq,-avx2": f"{HASHES_SSSE3} aes=vperm",
 }
 
 #: The Python module is loaded on these: an interpreter is slow to start on an emulator.

@@ -19,7 +19,7 @@ theirs = pytest.importorskip("test.test_hashlib", reason="this Python has no tes
 #: Algorithms that we do not have: cases whose name contains one of these are not ours.
 OTHER_ALGORITHMS = ("blake", "sha3", "shake", "md5", "sha1", "sha224", "sha384", "sha512")
 
-#: Minutes each; test_big_cpython_over_4gb in test_sha256.py is our form of it.
+#: Minutes each; test_big_cpython_over_4gb in test_hashes.py is our form of it.
 TOO_LONG = "over_4gb"
 
 LEFT_OUT = {
@@ -31,9 +31,9 @@ LEFT_OUT = {
     "test_get_fips_mode": "tests OpenSSL's mode",
     "test_hash_disallow_instantiation": "names _hashlib's types; see test_disallow_instantiation here",
     "test_disallow_instantiation": "names _md5's and _sha1's types; our constructor is the type",
-    "test_readonly_types": "names the stdlib's types; see test_hl_15 in test_sha256.py",
+    "test_readonly_types": "names the stdlib's types; see test_hl_15 in test_hashes.py",
     "test_digest_length_overflow": "SHAKE only",
-    "test_threaded_hashing": "SHA-1 only; see test_hl_23 in test_sha256.py",
+    "test_threaded_hashing": "SHA-1 only; see test_hl_23 in test_hashes.py",
     "test_threaded_hashing_fast": "goes through every name that hashlib has",
     "test_threaded_hashing_slow": "goes through every name that hashlib has",
 }

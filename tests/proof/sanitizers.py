@@ -44,7 +44,7 @@ NOT_SANITIZED = {
 }
 
 #: What is enough for every run of the proof: the hash, compare and AES tests that are not about size.
-QUICK = ("test_sha256.py", "test_compare.py", "test_aes_arguments.py", "test_aes_modes.py", "test_aesgcm.py")
+QUICK = ("test_hashes.py", "test_compare.py", "test_aes_arguments.py", "test_aes_modes.py", "test_aesgcm.py")
 
 #: pytest has the standard error of a process that AddressSanitizer ends: its reports go here.
 REPORTS = ROOT / "build/asan-report"
