@@ -1040,10 +1040,10 @@ def test_nw_2_name_is_no_string(name: Any) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    (
+    [
         "spam", "md5", "sha", "sha2", "sha-2", "sha3_256", "sha2256", "sha2-1", "sha_1", "sha512/256",
         "sha512256", "sha2-512_256", "", " sha256", "sha256 ", "x" * 500, "sha\u00e9",
-    ),
+    ],
 )  # fmt: skip
 def test_nw_4_unknown_name(name: str) -> None:
     with pytest.raises(ValueError, match=r"\Aunsupported hash type ") as caught:
