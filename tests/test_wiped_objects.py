@@ -45,6 +45,8 @@ def test_the_expected_secrets_are_right() -> None:
     padded = b"abc" + b"\x80" + bytes(59) + b"\x18"
     state = b"".join(word.to_bytes(4, "big") for word in expected.sha256_state(padded))
     assert state == hashlib.sha256(b"abc").digest()
+    state = b"".join(word.to_bytes(4, "big") for word in expected.sha1_state(padded))
+    assert state == hashlib.sha1(b"abc").digest()
     h = expected.ghash_secrets(key)[0]
     assert expected.ghash_times(int.from_bytes(h, "big"), 1 << 127) == int.from_bytes(h, "big")
 
@@ -53,7 +55,7 @@ def secret_of(case: str, rng: random.Random) -> tuple[bytes, list[bytes]]:
     """A secret for a case, and the pieces that memory must not hold."""
     if freed.kind_of(case) == "message":
         message = rng.randbytes(freed.MESSAGE_BYTES)
-        return message, expected.windows(expected.sha256_secrets(message))
+        return message, expected.windows([*expected.sha256_secrets(message), *expected.sha1_secrets(message)])
     key = rng.randbytes(freed.KEY_BYTES)
     stream = expected.key_stream(key, freed.NONCE, 7)
     siv = expected.siv_secrets(key, freed.NONCE)

@@ -171,6 +171,32 @@ def sha256_secrets(message: bytes) -> list[bytes]:
     return [native, struct.pack(">8I", *state), shuffled, message[64:]]
 
 
+# ---- SHA-1 (FIPS 180-4) ---------------------------------------------------------------------------
+
+SHA1_INITIAL = (0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0)
+#: Section 4.2.1: 2^30 times the roots of 2, 3, 5 and 10.
+SHA1_CONSTANTS = [isqrt(n << 60) for n in (2, 3, 5, 10)]
+
+
+def sha1_state(block: bytes) -> list[int]:
+    """Section 6.1.2: the state after one block."""
+    w = list(struct.unpack(">16I", block))
+    for t in range(16, 80):
+        w.append(turn(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 31))
+    a, b, c, d, e = SHA1_INITIAL
+    for t in range(80):
+        f = (b & c ^ ~b & d, b ^ c ^ d, b & c ^ b & d ^ c & d, b ^ c ^ d)[t // 20]
+        total = (turn(a, 27) + f + e + SHA1_CONSTANTS[t // 20] + w[t]) & 0xFFFFFFFF
+        e, d, c, b, a = d, c, turn(b, 2), a, total
+    return [(x + y) & 0xFFFFFFFF for x, y in zip(SHA1_INITIAL, (a, b, c, d, e), strict=True)]
+
+
+def sha1_secrets(message: bytes) -> list[bytes]:
+    """As sha256_secrets; SHA-NI has the state in the order a b c d."""
+    state = sha1_state(message[:64])
+    return [struct.pack("=5I", *state), struct.pack(">5I", *state), struct.pack("=4I", *state[3::-1])]
+
+
 # ---- Pieces ---------------------------------------------------------------------------------------
 
 

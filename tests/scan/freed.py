@@ -15,6 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import fastcrypt
@@ -142,10 +143,10 @@ def pieces_of_gcm(key: bytearray) -> None:
     begun(key).update_into(DATA[:7], bytearray(7))
 
 
-def buffered(message: bytearray, size: int) -> sha256:
-    """A hash that holds a midstate and `size` bytes."""
+def buffered(message: bytearray, size: int, new: Any = sha256) -> Any:
+    """A hash that holds a midstate and `size` bytes; SHA-512's blocks are longer, and it holds all."""
     with memoryview(message) as view:
-        h = sha256(view[:64])
+        h = new(view[:64])
         h.update(view[64 : 64 + size])
     h.digest()
     return h
@@ -196,6 +197,12 @@ def function(mode: str, **options: Any) -> Callable[[bytearray], Any]:
     return both
 
 
+#: The hashes beside SHA-256, whose type comes from the same template.
+HASHES: dict[str, Any] = {
+    name: getattr(fastcrypt, name)
+    for name in ("sha1", "sha224", "sha384", "sha512", "sha512_224", "sha512_256")
+}
+
 #: Cases of calls: what they free and leave on the stack.
 CALLS: dict[str, Callable[[bytearray], Any]] = {
     "AES()": AES,
@@ -218,6 +225,11 @@ CALLS: dict[str, Callable[[bytearray], Any]] = {
     "sha256 copy": lambda message: buffered(message, 63).copy(),
     "sha256_digest": fastcrypt.sha256_digest,
     "sha256_hexdigest": fastcrypt.sha256_hexdigest,
+    **{f"{name}_digest": getattr(fastcrypt, f"{name}_digest") for name in HASHES},
+    **{
+        f"{name} digest": partial(lambda new, m: buffered(m, 63, new).digest(), new)
+        for name, new in HASHES.items()
+    },
 }
 
 
@@ -231,7 +243,8 @@ class Held(NamedTuple):
 
 #: A key schedule (with the number of rounds); the powers of H; a hash's state, length and buffer; what a
 #: message in pieces keeps beside its copy of the key, in GCM and in CBC or CTR.
-SCHEDULE, POWERS, SHA256, STREAM, BLOCK_STREAM = 976, 1024, 104, 96, 48
+SCHEDULE, POWERS, STREAM, BLOCK_STREAM = 976, 1024, 96, 48
+SHA1, SHA256, SHA512 = 96, 104, 200
 
 #: Cases of objects: the block that held them, at the moment when it is freed. A new type is a line here.
 OBJECTS: dict[str, Held] = {
@@ -248,6 +261,12 @@ OBJECTS: dict[str, Held] = {
     **{
         f"sha256 of {n}": Held(lambda message, n=n: buffered(message, n), SHA256, "message")  # type: ignore[misc]
         for n in range(1, 64)
+    },
+    **{
+        name: Held(partial(lambda new, message: buffered(message, 63, new), new), size, "message")
+        for (name, new), size in zip(
+            HASHES.items(), (SHA1, SHA256, SHA512, SHA512, SHA512, SHA512), strict=True
+        )
     },
 }
 
