@@ -62,6 +62,8 @@ def native_part(found: dict[str, Any], plan: Plan) -> None:
     native["aes_modes"] = programs.aes_modes()
     try:
         native["openssl_sha256"] = programs.openssl_sha256()
+        if "avx2" in cases.runnable_rows("sha256_blocks"):
+            native["openssl_sha256_without_sha"] = programs.openssl_sha256("avx2", programs.WITHOUT_SHA)
     except subprocess.CalledProcessError as error:
         say(f"no libcrypto to compare with: {error.stderr.strip()}")
 

@@ -88,7 +88,7 @@ def runnable_rows(op: str) -> list[str]:
     return [row["name"] for row in _core.rows() if row["op"] == op and row["runnable"]]
 
 
-# ---- SHA-256 -------------------------------------------------------------------------------------
+# ---- Hashes --------------------------------------------------------------------------------------
 
 
 def sha256_rivals(data: bytes) -> Iterator[Contender]:
@@ -123,6 +123,23 @@ def sha256_cases() -> Iterator[Case]:
         yield Case("sha256", size, [one, *rivals])
         shot = Contender("fastcrypt", "f(m)", {"f": fastcrypt.sha256_digest, "m": data})
         yield Case("sha256_digest", size, [shot, *rivals[:1]])
+
+
+#: The hashes beside SHA-256, each at a size that shows the call and at one that shows the kernel.
+FAMILY = ("sha1", "sha224", "sha384", "sha512", "sha512_224", "sha512_256")
+
+
+def family_cases() -> Iterator[Case]:
+    for name in FAMILY:
+        for size in (32, MIB):
+            data = message(size)
+            ours = Contender("fastcrypt", "h(m).digest()", {"h": getattr(fastcrypt, name), "m": data})
+            if hasattr(hashlib, name):
+                theirs = Contender("hashlib", "h(m).digest()", {"h": getattr(hashlib, name), "m": data})
+            else:
+                names = {"new": hashlib.new, "name": name, "m": data}
+                theirs = Contender("hashlib", "new(name, m).digest()", names)
+            yield Case(name, size, [ours, theirs])
 
 
 # ---- Compare -------------------------------------------------------------------------------------
@@ -478,6 +495,7 @@ def gcm_stream(size: int) -> Case:
 def all_cases() -> list[Case]:
     groups = (
         sha256_cases(),
+        family_cases(),
         compare_cases(),
         mix_cases(),
         gcm_cases(),

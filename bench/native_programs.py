@@ -23,6 +23,8 @@ SHIPPED = core_build.Flavour("bench", flags=("-fwrapv", "-DNDEBUG", "-fPIC", "-O
 WARNINGS = ["-Wall", "-Wextra"]
 #: Takes SSSE3, AVX, AVX2, BMI and SHA from libcrypto.
 GENERAL_REGISTERS = "~0x1000020000000000:~0x20000128"
+#: Takes SHA alone.
+WITHOUT_SHA = "~0x0:~0x20000000"
 
 
 @cache
@@ -129,10 +131,10 @@ def aes_rounds() -> dict[int, float]:
     return {int(width): float(nanoseconds) for width, nanoseconds in lines}
 
 
-def openssl_sha256() -> dict[str, Any]:
-    """Implementation -> ns a block and the ratio to libcrypto without its instruction sets."""
+def openssl_sha256(row: str = "portable", taken: str = GENERAL_REGISTERS) -> dict[str, Any]:
+    """Implementation -> ns a block and the ratio to libcrypto without the instruction sets `taken`."""
     found = {}
-    for line in run("openssl_sha256", OPENSSL_ia32cap=GENERAL_REGISTERS).splitlines():
+    for line in run("openssl_sha256", row, OPENSSL_ia32cap=taken).splitlines():
         name, minimum, median, ratio = line.split()
         found[name] = {"ns_minimum": float(minimum), "ns_median": float(median), "ratio": float(ratio)}
     return found

@@ -16,6 +16,8 @@ BEGIN, END = "<!-- ratios:begin -->", "<!-- ratios:end -->"
 IN_README = {
     "sha256": "`sha256(m).digest()`",
     "sha256_digest": "`sha256_digest(m)`",
+    "sha1": "`sha1(m).digest()`",
+    "sha512": "`sha512(m).digest()`",
     "compare_digest": "`compare_digest(a, b)`",
     "gcm_encrypt": "`AESGCM.encrypt`",
     "gcm_decrypt": "`AESGCM.decrypt`",
@@ -161,13 +163,17 @@ def native_section(native: dict[str, Any]) -> Iterator[str]:
             for blocks, values in sizes.items()
         )
         yield from table(("row", "blocks a call", "minimum", "median"), rows)
-    if found := native.get("openssl_sha256"):
-        yield "portable sha256 beside libcrypto without SSSE3, AVX, AVX2, BMI and SHA, 16 KiB:\n"
-        rows = (
-            (name, f"{v['ns_minimum']:.1f}", f"{v['ns_median']:.1f}", f"{v['ratio']:.3f}x")
-            for name, v in found.items()
-        )
-        yield from table(("", "ns a block, minimum", "median", "ratio"), rows)
+    for key, without in (
+        ("openssl_sha256", "portable sha256 beside libcrypto without SSSE3, AVX, AVX2, BMI and SHA"),
+        ("openssl_sha256_without_sha", "sha256 by AVX2 beside libcrypto without SHA"),
+    ):
+        if found := native.get(key):
+            yield f"{without}, 16 KiB:\n"
+            rows = (
+                (name, f"{v['ns_minimum']:.1f}", f"{v['ns_median']:.1f}", f"{v['ratio']:.3f}x")
+                for name, v in found.items()
+            )
+            yield from table(("", "ns a block, minimum", "median", "ratio"), rows)
     if found := native.get("timingsafe_bcmp"):
         yield from compare_tables(found)
     if found := native.get("aes_modes"):

@@ -10,12 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bench.cases import FAMILY
+
 #: operation-size, rival, at least this many times as fast.
 RATIOS = (
     ("sha256-32B", "hashlib", 3.8),
     ("sha256_digest-32B", "hashlib", 6.0),
     ("sha256-16KiB", "hashlib", 0.98),
     ("sha256-1MiB", "hashlib", 0.98),
+    ("sha1-32B", "hashlib", 3.5),
+    ("sha384-32B", "hashlib", 2.2),
+    ("sha512-32B", "hashlib", 2.2),
+    *((f"{name}-1MiB", "hashlib", 0.98) for name in FAMILY),
     ("compare_digest-16B", "hmac", 2.0),
     ("compare_digest-32B", "hmac", 2.5),
     ("compare_digest-1KiB", "hmac", 12.0),
@@ -87,6 +93,9 @@ def sha256_kernels(native: dict[str, Any]) -> Iterator[Target]:
         yield Target("SHA-NI kernel, 16 KiB", f"{SHANI_CYCLES} cycles of sha256rnds2 a block, +3%",
                      rows["shani"]["256"]["cycles_median"], SHANI_CYCLES * 1.03, "cycles",
                      at_least=False)  # fmt: skip
+    if "avx2" in native.get("openssl_sha256_without_sha", {}):
+        yield Target("sha256 avx2, 16 KiB", "libcrypto without the SHA extensions",
+                     native["openssl_sha256_without_sha"]["avx2"]["ratio"], 1.1)  # fmt: skip
     if "portable" in native.get("openssl_sha256", {}):
         yield Target("portable sha256, 16 KiB", "libcrypto's code for general registers",
                      native["openssl_sha256"]["portable"]["ratio"], 0.98)  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pytest-benchmark: SHA-256 at every size."""
+"""pytest-benchmark: SHA-256 at every size, the other hashes at two."""
 
 from __future__ import annotations
 
@@ -20,4 +20,11 @@ def with_rows() -> Iterator[tuple[Case, list[Contender]]]:
 
 @pytest.mark.parametrize(("case", "contender", "clock"), parameters(with_rows()))
 def test_sha256(case: Case, contender: Contender, clock: Clock, run: Run) -> None:
+    run(case, contender, clock)
+
+
+@pytest.mark.parametrize(
+    ("case", "contender", "clock"), parameters((case, []) for case in cases.family_cases())
+)
+def test_family(case: Case, contender: Contender, clock: Clock, run: Run) -> None:
     run(case, contender, clock)
