@@ -54,10 +54,11 @@ class Unit:
 
 
 def _included(source: str) -> tuple[str, ...]:
-    """Files next to an assembly source that it includes."""
+    """Files next to an assembly source that it includes, and those that they include."""
     names = re.findall(r'^#include "(\w+\.(?:h|inc))"', (ROOT / source).read_text(), flags=re.M)
     found = [f"{Path(source).parent}/{name}" for name in names]
-    return tuple(f for f in found if (ROOT / f).exists() and "stack" not in f)
+    there = [f for f in found if (ROOT / f).exists() and "stack" not in f]
+    return tuple(inner for f in there for inner in (f, *_included(f)))
 
 
 def aes_functions() -> list[str]:
