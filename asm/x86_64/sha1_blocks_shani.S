@@ -119,8 +119,7 @@ FC_FUNC(fc_sha1_blocks_shani)
 
   sha1nexte OLD_E, E0
   paddd OLD_ABCD, ABCD
-  testq NBLOCKS, NBLOCKS
-  jnz .Lblock
+  jnz .Lblock /* the flags are those of subq still */
 
   pshufd $0x1b, ABCD, ABCD
   psrldq $12, E0
