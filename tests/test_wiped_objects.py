@@ -59,7 +59,8 @@ def secret_of(case: str, rng: random.Random) -> tuple[bytes, list[bytes]]:
     key = rng.randbytes(freed.KEY_BYTES)
     stream = expected.key_stream(key, freed.NONCE, 7)
     siv = expected.siv_secrets(key, freed.NONCE)
-    return key, expected.windows([*expected.aes_secrets(key), *expected.ghash_secrets(key), stream, *siv])
+    aes = [*expected.aes_secrets(key), *expected.ghash_secrets(key), stream, *siv]
+    return key, expected.windows([*aes, *expected.hmac_secrets(key)])
 
 
 def environment(setting: str) -> dict[str, str]:

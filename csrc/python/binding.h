@@ -14,6 +14,11 @@
 namespace fc {
 
 bool add_hashes(PyObject *module);
+bool add_hash_parts(PyObject *module);
+bool add_hmac_key(PyObject *module);
+bool add_hmac_state(PyObject *module);
+bool add_kdf(PyObject *module);
+bool add_c_api(PyObject *module);
 bool add_compare(PyObject *module);
 bool add_aes(PyObject *module);
 bool add_aes_gcm(PyObject *module);

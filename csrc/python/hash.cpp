@@ -10,12 +10,14 @@
 #include "python/buffers.h"
 #include "python/hash_arguments.h"
 #include "python/hash_new.h"
+#include "python/hash_state.h"
+#include "python/hex.h"
 #include "python/object_lock.h"
 #include "python/thresholds.h"
 
 extern "C" {
 #include "ct/wipe.h"
-#include "hash/sha.h"
+#include "hash/algorithms.h"
 }
 
 namespace fc {
@@ -25,6 +27,7 @@ namespace {
 #define X(algorithm, engine, digest_bytes, block_bytes, title)                                    \
   struct algorithm##_traits {                                                                     \
     using Context = fc_##engine;                                                                  \
+    static constexpr uint8_t number = FC_HASH_##algorithm;                                        \
     static constexpr const char *name = #algorithm;                                               \
     static constexpr const char *qualified_name = "fastcrypt." #algorithm;                        \
     static constexpr int digest_size = digest_bytes;                                              \
@@ -39,20 +42,10 @@ namespace {
 FC_HASHES(X)
 #undef X
 
-PyObject *hex_of(const uint8_t *bytes, Py_ssize_t size) {
-  static const char digits[] = "0123456789abcdef";
-  PyObject *text = PyUnicode_New(2 * size, 127);
-  if (text == nullptr) return nullptr;
-  Py_UCS1 *out = PyUnicode_1BYTE_DATA(text);
-  for (Py_ssize_t i = 0; i < size; i++) {
-    out[2 * i] = static_cast<Py_UCS1>(digits[bytes[i] >> 4]);
-    out[2 * i + 1] = static_cast<Py_UCS1>(digits[bytes[i] & 15]);
-  }
-  return text;
-}
-
 template <class Algorithm>
 struct Hash {
+  using Context = typename Algorithm::Context;
+
   struct Object {
     PyObject_HEAD
     ObjectLock lock;
@@ -140,6 +133,43 @@ struct Hash {
     return reinterpret_cast<PyObject *>(twin);
   }
 
+  static PyObject *export_state(PyObject *object, PyObject *) {
+    Context context;
+    {
+      Hold hold(cast(object)->lock);
+      std::memcpy(&context, &cast(object)->context, sizeof context);
+    }
+    const size_t size =
+        hash_state_size(Algorithm::block_size, sizeof context.state, context.length);
+    PyObject *blob = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
+    if (blob != nullptr) {
+      auto *at = reinterpret_cast<uint8_t *>(PyBytes_AS_STRING(blob));
+      at = put_hash_header(at, Algorithm::number, context.length);
+      for (auto word : context.state) at = put_word(at, word);
+      std::memcpy(at, context.buffer, context.length % Algorithm::block_size);
+    }
+    fc_wipe(&context, sizeof context);
+    return blob;
+  }
+
+  static PyObject *from_state(PyObject *type, PyObject *object) {
+    Input blob;
+    if (!blob.open(object)) return nullptr;
+    uint64_t length;
+    const uint8_t *at = take_hash_header(blob.data(), blob.size(), Algorithm::number, &length);
+    if (at == nullptr ||
+        static_cast<size_t>(blob.size()) !=
+            hash_state_size(Algorithm::block_size, sizeof(Context::state), length)) {
+      return PyErr_Format(PyExc_ValueError, "not an exported state of %s", Algorithm::name);
+    }
+    Object *self = allocate(reinterpret_cast<PyTypeObject *>(type));
+    if (self == nullptr) return nullptr;
+    self->context.length = length;
+    for (auto &word : self->context.state) at = take_word(at, &word);
+    std::memcpy(self->context.buffer, at, length % Algorithm::block_size);
+    return reinterpret_cast<PyObject *>(self);
+  }
+
   static PyObject *repr(PyObject *object) {
     return PyUnicode_FromFormat("<%s fastcrypt.HASH object @ %p>", Algorithm::name,
                                 static_cast<void *>(object));
@@ -187,6 +217,13 @@ struct Hash {
          "hexdigest($self, /)\n--\n\nThe digest of the message so far, in lower-case hexadecimal."},
         {"copy", copy, METH_NOARGS,
          "copy($self, /)\n--\n\nAn independent object in the same state."},
+        {"export_state", export_state, METH_NOARGS,
+         "export_state($self, /)\n--\n\n"
+         "The state as bytes for from_state(), to go on in another process.\n\n"
+         "Where the message is secret, so are these bytes: they hold its last block."},
+        {"from_state", from_state, METH_O | METH_CLASS,
+         "from_state($type, state, /)\n--\n\n"
+         "An object in the state that export_state() gave. ValueError for anything else."},
         FC_REFUSE_PICKLING,
         {nullptr, nullptr, 0, nullptr}};
     static PyGetSetDef attributes[] = {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 extern "C" {
-#include "hash/sha.h"
+#include "hash/algorithms.h"
 }
 
 namespace fc {
@@ -35,21 +35,24 @@ bool means(const char *wanted, const char *name, const char *title) {
   return equal(wanted + 4, title + 3, '_');
 }
 
-/* The name of our type that `name` means, or NULL with an exception. */
-const char *canonical_name(PyObject *name) {
+}  // namespace
+
+int hash_by_name(PyObject *name) {
   Py_ssize_t size;
   const char *wanted = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &size) : nullptr;
   if (wanted == nullptr || std::strlen(wanted) != static_cast<size_t>(size)) {
     PyErr_SetString(PyExc_TypeError, "name must be a string");
-    return nullptr;
+    return -1;
   }
 #define X(algorithm, engine, digest_bytes, block_bytes, title) \
-  if (means(wanted, #algorithm, title)) return #algorithm;
+  if (means(wanted, #algorithm, title)) return FC_HASH_##algorithm;
   FC_HASHES(X)
 #undef X
   PyErr_Format(PyExc_ValueError, "unsupported hash type %.100s", wanted);
-  return nullptr;
+  return -1;
 }
+
+namespace {
 
 /* The keywords of a call as a dict, or NULL with an exception. */
 PyObject *keyword_dict(PyObject *const *values, PyObject *kwnames) {
@@ -86,15 +89,15 @@ PyObject *take_name(PyObject *const *&args, Py_ssize_t &nargs, PyObject *keyword
 /* What is left of the arguments is the constructor's. */
 PyObject *construct(PyObject *module, PyObject *name, PyObject *const *args, Py_ssize_t nargs,
                     PyObject *keywords) {
-  const char *canonical = canonical_name(name);
-  if (canonical == nullptr) return nullptr;
+  const int hash = hash_by_name(name);
+  if (hash < 0) return nullptr;
 #if PY_VERSION_HEX < 0x030E0000
   if (PyDict_GetItemString(keywords, "string") != nullptr) {
     PyErr_SetString(PyExc_TypeError, "'string' is an invalid keyword argument for new()");
     return nullptr;
   }
 #endif
-  PyObject *type = PyObject_GetAttrString(module, canonical);
+  PyObject *type = PyObject_GetAttrString(module, fc_hash_of(fc_hash(hash))->name);
   if (type == nullptr) return nullptr;
   PyObject *made = PyObject_VectorcallDict(type, args, static_cast<size_t>(nargs), keywords);
   Py_DECREF(type);

@@ -189,13 +189,12 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used(),
                 py::multiple_interpreters::per_interpreter_gil()) {
   fc::seal();
   module.attr("__version__") = FC_VERSION;
-  if (!fc::add_hashes(module.ptr()) || !fc::add_compare(module.ptr()) ||
-      !fc::add_aes(module.ptr()) || !fc::add_aes_gcm(module.ptr()) ||
-      !fc::add_aes_gcm_streams(module.ptr()) || !fc::add_record_cipher(module.ptr()) ||
-      !fc::add_aes_streams(module.ptr()) || !fc::add_aes_xts(module.ptr()) ||
-      !fc::add_aes_gcm_siv(module.ptr()) || !fc::add_aes_cmac(module.ptr()) ||
-      !fc::add_aes_key_wrap(module.ptr())) {
-    throw py::error_already_set();
+  for (bool (*add)(PyObject *) :
+       {fc::add_hashes, fc::add_compare, fc::add_aes, fc::add_aes_gcm, fc::add_aes_gcm_streams,
+        fc::add_record_cipher, fc::add_aes_streams, fc::add_aes_xts, fc::add_aes_gcm_siv,
+        fc::add_aes_cmac, fc::add_aes_key_wrap, fc::add_hmac_key, fc::add_hmac_state, fc::add_kdf,
+        fc::add_hash_parts, fc::add_c_api}) {
+    if (!add(module.ptr())) throw py::error_already_set();
   }
   fc::add_cold_functions(module);
 }

@@ -6,6 +6,7 @@ from ._core import (
     AESGCM,
     AESGCMSIV,
     AESXTS,
+    HMACKey,
     InvalidTag,
     InvalidUnwrap,
     RecordCipher,
@@ -20,8 +21,15 @@ from ._core import (
     build_info,
     compare_digest,
     cpu_features,
+    digest_parts,
+    hkdf,
+    hkdf_expand,
+    hkdf_expand_label,
+    hkdf_extract,
+    hmac_digest,
     kernels,
     new,
+    pbkdf2_hmac,
     self_test,
     sha1,
     sha1_digest,
@@ -48,12 +56,14 @@ from ._core import (
     timingsafe_equal,
     timingsafe_memcmp,
 )
+from ._files import sha256_file
 
 __all__ = [
     "AES",
     "AESGCM",
     "AESGCMSIV",
     "AESXTS",
+    "HMACKey",
     "InvalidTag",
     "InvalidUnwrap",
     "RecordCipher",
@@ -68,8 +78,16 @@ __all__ = [
     "build_info",
     "compare_digest",
     "cpu_features",
+    "digest_parts",
+    "get_include",
+    "hkdf",
+    "hkdf_expand",
+    "hkdf_expand_label",
+    "hkdf_extract",
+    "hmac_digest",
     "kernels",
     "new",
+    "pbkdf2_hmac",
     "self_test",
     "sha1",
     "sha1_digest",
@@ -79,6 +97,7 @@ __all__ = [
     "sha224_hexdigest",
     "sha256",
     "sha256_digest",
+    "sha256_file",
     "sha256_hexdigest",
     "sha384",
     "sha384_digest",
@@ -96,3 +115,8 @@ __all__ = [
     "timingsafe_equal",
     "timingsafe_memcmp",
 ]
+
+
+def get_include() -> str:
+    """The directory of fastcrypt.h, for extensions that call fastcrypt's C functions."""
+    return __path__[0] + "/include"

@@ -18,6 +18,7 @@ from .source import ROOT
 sys.path.insert(0, str(ROOT / "tests/native"))
 
 import build
+
 import kernel_sources
 
 #: Compile time is what a mutant of C costs; answers do not depend on the level.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import build
+
 import kernel_sources
 
 if TYPE_CHECKING:

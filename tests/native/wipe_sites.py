@@ -14,9 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import frames
-
 import build
+import frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

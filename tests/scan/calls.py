@@ -83,6 +83,53 @@ def hashes() -> dict[str, Call]:
     }
 
 
+def macs() -> dict[str, Call]:
+    key = fastcrypt.HMACKey(KEY, "sha256")
+    state = key.new()
+    tag = key.digest(DATA)
+    blob = sha256(DATA).export_state()
+    anything: Any = fastcrypt
+    return {
+        "HMACKey": Call(lambda: fastcrypt.HMACKey(bytearray(KEY), "sha512").name),
+        "HMACKey of str": Call(lambda: fastcrypt.HMACKey(WRONG, "sha512"), TypeError),
+        "HMACKey of no hash": Call(lambda: fastcrypt.HMACKey(KEY, "md5"), ValueError),
+        "HMACKey.digest": Call(lambda: key.digest(memoryview(DATA))),
+        "HMACKey.digest of str": Call(lambda: key.digest(WRONG), TypeError),
+        "HMACKey.hexdigest": Call(lambda: key.hexdigest(DATA)),
+        "HMACKey.verify": Call(lambda: key.verify(DATA, tag)),
+        "HMACKey.verify of str": Call(lambda: key.verify(DATA, WRONG), TypeError),
+        "HMACKey.digest_many": Call(lambda: key.digest_many([DATA, OTHER])),
+        "HMACKey.digest_many of str": Call(lambda: key.digest_many([DATA, WRONG]), TypeError),
+        "HMACKey.verify_many": Call(lambda: key.verify_many([DATA, OTHER], [tag, tag])),
+        "HMACKey.verify_many of few": Call(lambda: key.verify_many([DATA, OTHER], [tag]), ValueError),
+        "HMACKey attributes": Call(lambda: (key.name, key.digest_size, key.block_size, repr(key))),
+        "HMACKey.new": Call(lambda: key.new().digest()),
+        "HMACState.update": Call(lambda: state.update(DATA)),
+        "HMACState.update of str": Call(lambda: state.update(WRONG), TypeError),
+        "HMACState.copy": Call(lambda: len(state.copy().hexdigest())),
+        "hmac_digest": Call(lambda: fastcrypt.hmac_digest(KEY, DATA, "sha1")),
+        "hmac_digest of str": Call(lambda: fastcrypt.hmac_digest(KEY, WRONG, "sha1"), TypeError),
+        "pbkdf2_hmac": Call(lambda: fastcrypt.pbkdf2_hmac("sha256", KEY, IV, 2, 50)),
+        "pbkdf2_hmac of none": Call(lambda: fastcrypt.pbkdf2_hmac("sha256", KEY, IV, 0), ValueError),
+        "hkdf": Call(lambda: fastcrypt.hkdf(KEY, 50, salt=IV, info=AAD)),
+        "hkdf of too many": Call(lambda: fastcrypt.hkdf(KEY, 9000), ValueError),
+        "hkdf unhelpful": Call(lambda: fastcrypt.hkdf(KEY, UNHELPFUL), ZeroDivisionError),
+        "hkdf_extract": Call(lambda: fastcrypt.hkdf_extract(IV, KEY, "sha512")),
+        "hkdf_expand": Call(lambda: fastcrypt.hkdf_expand(KEY, AAD, 50, "sha512")),
+        "hkdf_expand_label": Call(lambda: fastcrypt.hkdf_expand_label(KEY, b"key", b"", 16, "sha256")),
+        "hkdf_expand_label of none": Call(
+            lambda: fastcrypt.hkdf_expand_label(KEY, b"", b"", 16, "sha256"), ValueError
+        ),
+        "digest_parts": Call(lambda: fastcrypt.digest_parts([DATA, AREA, DATA], "sha256")),
+        "digest_parts of str": Call(lambda: fastcrypt.digest_parts([DATA, WRONG], "sha256"), TypeError),
+        "digest_parts of bytes": Call(lambda: anything.digest_parts(DATA, "sha256"), TypeError),
+        "sha256_file": Call(lambda: fastcrypt.sha256_file(__file__, length=100)),
+        "sha256_file of none": Call(lambda: fastcrypt.sha256_file("/nonexistent"), FileNotFoundError),
+        "sha256.export_state": Call(lambda: sha256.from_state(blob).export_state()),
+        "sha256.from_state of garbage": Call(lambda: sha256.from_state(blob[:-1]), ValueError),
+    }
+
+
 def family() -> dict[str, Call]:
     """The hashes beside SHA-256: one template, so the rarer paths are its alone."""
     found: dict[str, Call] = {}
@@ -437,6 +484,20 @@ def hot_calls() -> dict[str, Call]:
     blocks_of_aes = blocks() | block_streams() | many_chains() | storage()
     messages = records() | many_records() | record_ciphers() | streams() | siv_records() | macs_and_wraps()
     return hashes() | compares() | blocks_of_aes | messages | functions()
+    return (
+        (
+            hashes()
+            | compares()
+            | blocks()
+            | records()
+            | many_records()
+            | record_ciphers()
+            | streams()
+            | functions()
+        )(hashes() | macs() | compares() | blocks() | records() | many_records() | streams() | functions())
+        | macs_and_wraps()
+        | siv_records()
+    )
 
 
 def all_calls() -> dict[str, Call]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isqrt
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -165,10 +165,22 @@ def sha256_state(block: bytes) -> list[int]:
 
 def sha256_secrets(message: bytes) -> list[bytes]:
     """A message of 64 to 127 bytes: its state after the first block, and the rest, which is buffered."""
-    state = sha256_state(message[:64])
-    native = struct.pack("=8I", *state)
-    shuffled = struct.pack("=8I", *(state[i] for i in (5, 4, 1, 0, 7, 6, 3, 2)))  # FEBA HGDC: SHA-NI's
-    return [native, struct.pack(">8I", *state), shuffled, message[64:]]
+    return [*forms_of_state(sha256_state(message[:64])), message[64:]]
+
+
+def hmac_secrets(key: bytes) -> list[bytes]:
+    """HMAC with SHA-256 under a key of up to a block: the two pads, and the states after them."""
+    pads = [bytes(byte ^ pad for byte in key) for pad in (0x36, 0x5C)]
+    states = [
+        sha256_state(p + bytes([pad]) * (64 - len(p))) for p, pad in zip(pads, (0x36, 0x5C), strict=True)
+    ]
+    return [*pads, *(form for state in states for form in forms_of_state(state))]
+
+
+def forms_of_state(state: Sequence[int]) -> list[bytes]:
+    """As words of this machine, as a digest, and in the order of SHA-NI's registers, FEBA HGDC."""
+    shuffled = struct.pack("=8I", *(state[i] for i in (5, 4, 1, 0, 7, 6, 3, 2)))
+    return [struct.pack("=8I", *state), struct.pack(">8I", *state), shuffled]
 
 
 # ---- SHA-1 (FIPS 180-4) ---------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import fastcrypt
+import fastcrypt.hmac
 from fastcrypt import (
     AES,
     AESGCM,
@@ -181,6 +182,33 @@ def siv_messages(key: bytearray) -> None:
     aead.encrypt_into(NONCE, DATA, DATA, bytearray(len(DATA) + 16))
 
 
+class Subclass(fastcrypt.hmac.HMAC):
+    """What users make of it: the secret is in an object that it cannot change."""
+
+
+def used_hmac(key: bytearray) -> fastcrypt.HMACKey:
+    mac = fastcrypt.HMACKey(key, "sha256")
+    assert mac.verify(DATA, mac.digest(DATA))
+    return mac
+
+
+def hmac_messages(key: bytearray) -> None:
+    tag = used_hmac(key).digest_many([DATA, DATA])[1]
+    assert fastcrypt.hmac_digest(key, DATA, "sha256") == tag
+    for make in (fastcrypt.hmac.HMAC, Subclass):
+        mac = make(key, DATA[:50], "sha256")
+        twin = mac.copy()
+        twin.update(DATA[50:])
+        assert twin.digest() == tag
+
+
+def derived_keys(key: bytearray) -> None:
+    fastcrypt.pbkdf2_hmac("sha256", key, IV, 3, 40)
+    fastcrypt.hkdf_expand(key, b"info", 70, "sha256")
+    fastcrypt.hkdf_expand_label(key, b"label", b"", 32, "sha256")
+    fastcrypt.hkdf_extract(key, DATA, "sha256")
+
+
 def mac_and_wrap(key: bytearray) -> None:
     """The key that wraps is the secret, and the key that is wrapped too, which no block may keep."""
     fastcrypt.aes_cmac(key, DATA)
@@ -220,6 +248,8 @@ CALLS: dict[str, Callable[[bytearray], Any]] = {
     "refused": gcm_refused,
     "cmac and key wrap": mac_and_wrap,
     "gcm-siv": siv_messages,
+    "hmac": hmac_messages,
+    "derived keys": derived_keys,
     "sha256 digest": lambda message: buffered(message, 63).digest(),
     "sha256 hexdigest": lambda message: buffered(message, 63).hexdigest(),
     "sha256 copy": lambda message: buffered(message, 63).copy(),
@@ -242,9 +272,10 @@ class Held(NamedTuple):
 
 
 #: A key schedule (with the number of rounds); the powers of H; a hash's state, length and buffer; what a
-#: message in pieces keeps beside its copy of the key, in GCM and in CBC or CTR.
+#: message in pieces keeps beside its copy of the key, in GCM and in CBC or CTR; the states of an HMAC key.
 SCHEDULE, POWERS, STREAM, BLOCK_STREAM = 976, 1024, 96, 48
 SHA1, SHA256, SHA512 = 96, 104, 200
+HMAC_KEY = 128
 
 #: Cases of objects: the block that held them, at the moment when it is freed. A new type is a line here.
 OBJECTS: dict[str, Held] = {
@@ -255,6 +286,8 @@ OBJECTS: dict[str, Held] = {
     "AESXTS": Held(used_xts, 2 * SCHEDULE),
     "AESStream of cbc": Held(lambda key: begun_block(key, "cbc_encryptor"), BLOCK_STREAM),
     "AESStream of ctr": Held(lambda key: begun_block(key, "ctr_encryptor"), BLOCK_STREAM),
+    "HMACKey": Held(used_hmac, HMAC_KEY),
+    "HMACState": Held(lambda key: used_hmac(key).new(), HMAC_KEY + 208),
     "encryptor": Held(begun, STREAM),
     "decryptor": Held(lambda key: begun(key, decrypting=True), STREAM),
     "a copy of sha256": Held(lambda message: buffered(message, 63).copy(), SHA256, "message"),
