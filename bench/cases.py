@@ -38,6 +38,8 @@ def message(size: int) -> bytes:
 
 
 KEY, NONCE, IV = message(32), message(12), message(16)
+#: Two keys, which must differ.
+XTS_KEY = message(64)
 
 
 # ---- Rivals that may not be there ----------------------------------------------------------------
@@ -297,15 +299,15 @@ def siv_and_mac_cases() -> Iterator[Case]:
 # ---- Block modes ---------------------------------------------------------------------------------
 
 
-def pyca_mode(size: int, mode: str, turn: str) -> Iterator[Contender]:
+def pyca_mode(size: int, mode: str, turn: str, key: bytes = KEY) -> Iterator[Contender]:
     found = pyca()
     if not found:
         return
-    room = 15 if mode in ("CBC", "ECB") else 0  # what its block modes want beyond the data
+    room = 0 if mode == "CTR" else 15  # what its block modes want beyond the data
     mode_of = getattr(found.ciphers.modes, mode)
     names = {
         "Cipher": found.ciphers.Cipher,
-        "alg": found.ciphers.algorithms.AES(KEY),
+        "alg": found.ciphers.algorithms.AES(key),
         "mode": mode_of,
         "iv": IV,
         "m": message(size),
@@ -371,6 +373,63 @@ def mode_cases() -> Iterator[Case]:
     for size in BLOCK_SIZES:
         for method, mode, turn in MODES:
             yield mode_case(size, method, mode, turn)
+
+
+# ---- Block modes as a protocol uses them ---------------------------------------------------------
+
+KEPT_SIZES = (KIB, 16 * KIB, MIB)
+#: Chains of CBC side by side, and bytes in each.
+CHAINS, CHAIN = 64, 16 * KIB
+
+
+def kept_case(size: int, method: str, mode: str, turn: str) -> Case:
+    """Against a context that is kept: it goes on with the stream, so the answers differ."""
+    case = mode_case(size, method, mode, turn)
+    contenders = [case.contenders[0]]
+    if found := pyca():
+        made = getattr(found.ciphers.modes, mode)
+        mode_object = made() if mode == "ECB" else made(IV)
+        cipher = found.ciphers.Cipher(found.ciphers.algorithms.AES(KEY), mode_object)
+        context = getattr(cipher, f"{turn}or")()
+        names = {"update_into": context.update_into, "m": message(size), "out": bytearray(size + 15)}
+        contenders.append(Contender("cryptography", "update_into(m, out)", names))
+    return Case(f"{method} kept", size, contenders, same_answers=False)
+
+
+def many_chains() -> Case:
+    """Independent chains in one call, and one after another."""
+    cipher, ivs = fastcrypt.AES(KEY), [message(16)] * CHAINS
+    ms = [message(CHAIN + 16 * i)[16 * i :] for i in range(CHAINS)]
+    outs = [bytearray(CHAIN) for _ in ms]
+    names = {"f": cipher.cbc_encrypt_many, "ivs": ivs, "ms": ms, "out": bytearray(CHAINS * CHAIN)}
+    jobs = {"g": cipher.cbc_encrypt, "jobs": list(zip(ivs, ms, outs, strict=True)), "outs": outs}
+    contenders = [
+        Contender("fastcrypt", "f(ivs, ms, out=out)", names, "bytes(out)"),
+        Contender("one by one", "[g(iv, m, out=o) for iv, m, o in jobs]", jobs, "b''.join(outs)"),
+    ]
+    return Case("cbc_encrypt_many", CHAINS * CHAIN, contenders)
+
+
+def xts_case(size: int, turn: str) -> Case:
+    """A data unit: the tweak is another for each, so cryptography makes a context."""
+    names = {
+        "f": getattr(fastcrypt.AESXTS(XTS_KEY), turn),
+        "t": IV,
+        "m": message(size),
+        "out": bytearray(size),
+    }
+    ours = Contender("fastcrypt", "f(t, m, out=out)", names, "bytes(out)")
+    return Case(f"xts_{turn}", size, [ours, *pyca_mode(size, "XTS", turn, XTS_KEY)])
+
+
+def protocol_cases() -> Iterator[Case]:
+    for size in KEPT_SIZES:
+        for method, mode, turn in MODES:
+            if method != "cbc_encrypt":
+                yield kept_case(size, method, mode, turn)
+        for turn in ("encrypt", "decrypt"):
+            yield xts_case(size, turn)
+    yield many_chains()
 
 
 # ---- Questions of their own ----------------------------------------------------------------------
@@ -501,6 +560,7 @@ def all_cases() -> list[Case]:
         gcm_cases(),
         mode_cases(),
         siv_and_mac_cases(),
+        protocol_cases(),
         many_cases(),
         [gcm_stream(KIB)],
     )

@@ -39,6 +39,14 @@ RATIOS = (
     ("gcm_siv_decrypt-16KiB", "cryptography", 1.0),
     ("cmac-16KiB", "cryptography", 0.98),
     ("key object-16B", "key new", 2.0),
+    *(
+        (f"{method} kept-{size}", "cryptography", 1.7)
+        for method in ("ecb_encrypt", "ecb_decrypt", "cbc_decrypt", "ctr")
+        for size in ("1KiB", "16KiB", "1MiB")
+    ),
+    ("cbc_encrypt_many-1MiB", "one by one", 7.0),
+    ("xts_encrypt-16KiB", "cryptography", 1.0),
+    ("xts_decrypt-16KiB", "cryptography", 1.0),
 )
 #: Workload of FreeBSD's benchmark -> at least this many times as fast as the byte loop.
 MIXES = {"Short": 2.5, "Mid": 4.0, "Long": 4.0}

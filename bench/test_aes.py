@@ -24,7 +24,8 @@ def test_aes(case: Case, contender: Contender, clock: Clock, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "contender", "clock"), parameters((case, []) for case in (cases.key_kept(), cases.record()))
+    ("case", "contender", "clock"),
+    parameters((case, []) for case in (*cases.protocol_cases(), cases.key_kept(), cases.record())),
 )
 def test_questions(case: Case, contender: Contender, clock: Clock, run: Run) -> None:
     run(case, contender, clock)
