@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AES-128/192/256 with VAES and GHASH with VPCLMULQDQ on zmm registers: ECB, CBC decryption, CTR,
- * GHASH and GCM, for short messages too. Key schedules and CBC encryption are those of the aesni
- * suite.
+ * GHASH and GCM, for short messages too, and CBC encryption of many chains. Key schedules, CBC
+ * encryption of one chain and XTS are those of the aesni suite.
  *
  * Contract: kernels.h, the ops of an AES suite; layout fips.
  *
  * Needs: VAES (vaesenc, vaesenclast, vaesdec, vaesdeclast on zmm), VPCLMULQDQ (vpclmulqdq on zmm),
  *   AVX512F (vpternlogq, vbroadcasti32x4, valignq, vextracti64x4, the rest on zmm), AVX512BW
- *   (vmovdqu8, vpshufb on zmm, kmovq), AVX512VL (vmovdqu64, vpxorq on xmm), AVX2 (vpxor on ymm), AVX (vpxor on xmm, vextracti128, vzeroupper), and
- *   what aes_aesni.S needs.
+ *   (vmovdqu8, vpshufb on zmm, kmovq), AVX512VL (vmovdqu64, vpxorq on xmm), AVX2 (vpxor on ymm,
+ *   vextracti128, vinserti128), AVX (vpxor on xmm, vzeroupper), and what aes_aesni.S needs.
  *
  * Arguments: role (register) in the head of each function. General registers have the roles of
  *   aes_aesni.S.
  *
  * Registers: zmm0-zmm31, k1 and the caller-saved general registers; no stack but for return
- *   addresses. Every function clears all vector registers. k1 is a mask of a length. General
- *   registers never hold a secret.
+ *   addresses and in CBC encryption of many chains, which clears it. Every function clears all
+ *   vector registers. k1 is a mask of a length. General registers never hold a secret.
  *
  * Secret: all that the pointers point to, but for counter, j0, aad, the lengths and rounds.
  * Public registers: rax rcx rdx rsi rdi r8 r9 r10 r11
@@ -35,15 +35,15 @@
  *   an emulator (tests/emulated/bochs). What is known is counted. Of two vector ports that Intel's
  *   processors have for zmm, one has AES and the other vpclmulqdq and byte shuffles. In bulk, four
  *   blocks of GCM take 14 instructions on the first with AES-256 (10 with AES-128), 5 on the second
- *   and 6 and a share of the reduction on either: AES is the limit with 256 bits, and both ports are
- *   full, 11 cycles against 10, with 128. Instructions for one message, AES-256, as against
+ *   and 5 and a share of the reduction on either: AES is the limit with 256 bits, and both ports
+ *   are full, 11 cycles against 10, with 128. Instructions for one message, AES-256, as against
  *   vaes256: 16 bytes 213 (261), 256 bytes 324 (535), 1350 bytes 917 (1748), 16 KiB 7887 (16971);
  *   CTR of 16 KiB 5088 (10994); for the powers of a key 220 (380).
  *
  * struct fc_ghash_key: see aes_aesni_gcm.inc for the form of a power
  *   [  0, 576)  H^36, H^35, ... H^1: the block that is hashed i-th of n uses H^(n-i), so n blocks
  *               start at power n and go upwards in memory, four a time
- *   [576, 1024) zero; 48 bytes of it are read as the powers of blocks after the last, which are zero
+ *   [576, 1024) zero; 48 bytes of it are read as powers for blocks after the last, which are zero
  *
  * Decided by count, not by measurement:
  *   - Schoolbook multiplication, four vpclmulqdq: Karatsuba's method takes three, but one more on
@@ -84,7 +84,7 @@
 /* Four powers of H. */
 #define FACTOR %zmm14
 #define FACTORX %xmm14
-/* The next four counters, with bytes reversed but for the bulk loops; CBC: the ciphertext before. */
+/* The next four counters, bytes reversed but for the bulk loops; CBC: the ciphertext before. */
 #define CTR %zmm15
 #define CTRX %xmm15
 #define CHAIN %zmm15
@@ -208,6 +208,14 @@ FC_RODATA
   \op \src, S7, S7
 .endm
 
+/* Half of them, for 16 chains of CBC. */
+.macro ALL4 op, src
+  \op \src, S0, S0
+  \op \src, S1, S1
+  \op \src, S2, S2
+  \op \src, S3, S3
+.endm
+
 /* The data ^ the first round key. */
 .macro LOAD
   vpxorq 0x000(IN), K0, S0
@@ -276,23 +284,23 @@ FC_RODATA
 .endm
 
 /* The rounds after the ninth but for the last one: none, two or four. */
-.macro LATE_ROUNDS op
+.macro LATE_ROUNDS op, all=ALL
   cmpl $12, ROUNDS(KEY)
   jb 78f
-  ALL \op, K10
-  ALL \op, K11
+  \all \op, K10
+  \all \op, K11
   je 78f
-  ALL \op, K12
-  ALL \op, K13
+  \all \op, K12
+  \all \op, K13
 78:
 .endm
 
 /* All rounds but the first addition of a key and the last round. */
-.macro CIPHER op
+.macro CIPHER op, all=ALL
   .irp key, K1, K2, K3, K4, K5, K6, K7, K8, K9
-  ALL \op, \key
+  \all \op, \key
   .endr
-  LATE_ROUNDS \op
+  LATE_ROUNDS \op, \all
 .endm
 
 /* The same for \state alone. */
@@ -463,8 +471,14 @@ FC_END(fc_aes_cbc_decrypt_vaes512)
 
 /* ---- Counters ------------------------------------------------------------------------------- */
 
-/* The states = the next 32 counters, where S0 has four of them; CTR = the four after those. */
+/* Between bytes reversed and the order of the standard, which the bulk loops use. */
+.macro REVERSE_CTR
+  vpshufb BYTE_REVERSE, CTR, CTR
+.endm
+
+/* The states = the next 32 counters, where CTR has four of them; CTR = the four after those. */
 .macro ADD_STEPS add, steps
+  vmovdqa64 CTR, S0
   \add \steps + 0x00(%rip), S0, S1
   \add \steps + 0x40(%rip), S0, S2
   \add \steps + 0x40(%rip), S1, S3
@@ -472,7 +486,7 @@ FC_END(fc_aes_cbc_decrypt_vaes512)
   \add \steps + 0x80(%rip), S1, S5
   \add \steps + 0x80(%rip), S2, S6
   \add \steps + 0x80(%rip), S3, S7
-  \add \steps + 0xc0(%rip), S0, CTR
+  \add \steps + 0xc0(%rip), CTR, CTR
 .endm
 
 /*
@@ -484,15 +498,15 @@ FC_END(fc_aes_cbc_decrypt_vaes512)
   cmpb $0x100 - 32 - 3, LAST_BYTE
   leal 32(COUNT), COUNT32
   jae \carry
-  vmovdqa64 CTR, S0
   ADD_STEPS vpaddd, .Lsteps
 .endm
 
 /* As COUNTERS, with bytes reversed: \add carries through the low 32 or 64 bits. Changes T0. */
 .macro COUNTERS_CARRY add
-  vmovdqa64 BYTE_REVERSE, T0
-  vpshufb T0, CTR, S0
+  REVERSE_CTR
   ADD_STEPS \add, .Lsteps_number
+  REVERSE_CTR
+  vmovdqa64 BYTE_REVERSE, T0
   vpshufb T0, S0, S0
   vpshufb T0, S1, S1
   vpshufb T0, S2, S2
@@ -501,7 +515,6 @@ FC_END(fc_aes_cbc_decrypt_vaes512)
   vpshufb T0, S5, S5
   vpshufb T0, S6, S6
   vpshufb T0, S7, S7
-  vpshufb T0, CTR, CTR
 .endm
 
 /* CTR = the block at \at with bytes reversed, plus \first to \first + 3. */
@@ -509,11 +522,6 @@ FC_END(fc_aes_cbc_decrypt_vaes512)
   vbroadcasti32x4 (\at), CTR
   vpshufb BYTE_REVERSE, CTR, CTR
   \add .Llanes + 16 * \first(%rip), CTR, CTR
-.endm
-
-/* Into the order of the standard for a bulk loop, and back after it. */
-.macro REVERSE_CTR
-  vpshufb BYTE_REVERSE, CTR, CTR
 .endm
 
 /* S0 = the next four counters through all rounds but the last; CTR is with bytes reversed. */
@@ -1176,3 +1184,5 @@ FC_END(fc_aes_gcm_seal_vaes512)
 FC_FUNC(fc_aes_gcm_open_vaes512)
   GCM_MESSAGE vaes512_gcm_decrypt_bulk, BLOCK
 FC_END(fc_aes_gcm_open_vaes512)
+
+#include "aes_vaes512_cbc_many.inc"

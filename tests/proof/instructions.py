@@ -80,8 +80,8 @@ class Routine:
     @cached_property
     def chains(self) -> frozenset[str]:
         """Registers that may hold the pointer to one of the chains."""
-        pointers = {r for op, r in CHAINS.items() if self.kernel.startswith(op)}
-        return self._copies(pointers) if self.function.name == self.kernel else frozenset()
+        pointers = {r for op, r in CHAINS.items() if self.function.name.startswith(op)}
+        return self._copies(pointers)
 
     @cached_property
     def public_bytes(self) -> frozenset[str]:
