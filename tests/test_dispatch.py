@@ -360,6 +360,24 @@ def test_resolve_of_each_level(level: str) -> None:
         assert (table["sha256_blocks"], table["timingsafe_bcmp"]) == ("shani", "avx2")
 
 
+#: FASTCRYPT_CPU on a processor that has everything -> the AES suite, where AES-NI is not to be had.
+WITHOUT_AES_NI = {
+    "-aes": "vperm_pclmul",
+    "x86-64-v2,-aes": "vperm_pclmul",
+    "-aes,-sse4_1": "vperm",
+    "-pclmulqdq": "vperm",
+    "-aes,-pclmulqdq": "vperm",
+    "-ssse3": "portable",
+    "x86-64": "portable",
+}
+
+
+@on_x86_64
+@pytest.mark.parametrize("setting", WITHOUT_AES_NI)
+def test_the_suite_without_aes_ni(setting: str) -> None:
+    assert _core.resolve(_core.narrow(WHOLE, setting))["aes"] == WITHOUT_AES_NI[setting]
+
+
 def test_rows_are_complete() -> None:
     listed = rows.all_rows()
     assert len({row.id for row in listed}) == len(listed)
