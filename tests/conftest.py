@@ -19,13 +19,15 @@ skipped: list[tuple[str, str]] = []
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: builds the package or takes longer than a second")
     config.addinivalue_line("markers", "big: needs gigabytes; runs with FASTCRYPT_BIG=1")
+    config.addinivalue_line("markers", "big_in_ci: a big test that runs with CI=true as well")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ.get("FASTCRYPT_BIG") == "1":
         return
     for item in items:
-        if item.get_closest_marker("big"):
+        wanted_in_ci = os.environ.get("CI") == "true" and item.get_closest_marker("big_in_ci")
+        if item.get_closest_marker("big") and not wanted_in_ci:
             item.add_marker(pytest.mark.skip(reason="needs gigabytes: set FASTCRYPT_BIG=1"))
 
 
