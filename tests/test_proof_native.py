@@ -126,6 +126,11 @@ def test_ctgrind_sees_the_planted_leaks(results: dict[str, list[checks.Cell]]) -
     }
 
 
+def test_ctgrind_covers_the_removal_of_padding(results: dict[str, list[checks.Cell]]) -> None:
+    found = [cell for cell in results["ctgrind"] if cell[1] == "ctgrind-padding"]
+    assert [(symbol, status) for symbol, _, status, _ in found] == [("fc_pkcs7_unpad", "pass")]
+
+
 def test_ctgrind_refuses_to_run_alone() -> None:
     done = subprocess.run([build.build("ctgrind")], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -191,9 +191,13 @@ def _support_sources() -> list[str]:
     return [str(p.relative_to(ROOT)) for p in [*(NATIVE / n for n in names), *planted]]
 
 
+#: What a program looks at above the kernels.
+ABOVE = {"ctgrind": ["csrc/aes/modes.c"]}
+
+
 def _program_sources(program: str) -> list[str]:
     found = [p for p in (NATIVE / f"{program}.c", NATIVE / f"{program}.S") if p.exists()]
-    return [str(p.relative_to(ROOT)) for p in found]
+    return [*(str(p.relative_to(ROOT)) for p in found), *ABOVE.get(program, [])]
 
 
 def _link(flavour: Flavour, program: str, objects: list[Path], core: Core) -> Path:

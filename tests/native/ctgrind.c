@@ -7,8 +7,9 @@
  * Before any verdict the planted leaks (an early exit, a jump in assembly, AES by table, its key
  * schedule included) must each be reported.
  *
- * What is declassified, all of it here (declassify): outputs, tags among them, and the results of
- * compares once the kernel has returned. The kernels themselves declassify nothing.
+ * What is declassified, all of it here, once the function has returned: outputs, tags among them, and
+ * the results of compares (declassify); the length that the removal of PKCS#7 padding says, which is
+ * its result as well (check_padding). The functions themselves declassify nothing.
  *
  * memcheck 3.19 does not run SHA-NI, VAES, VPCLMULQDQ on ymm, GFNI or AVX-512: rows that need them
  * are not decidable here.
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <valgrind/memcheck.h>
 
+#include "aes/modes.h"
 #include "leaks/leaks.h"
 #include "trampoline.h"
 
@@ -178,6 +180,30 @@ static void check_target(const struct harness_target *target) {
   }
 }
 
+/* Above the kernels: every last byte, with padding before it that is good, or not in one byte. */
+static void check_padding(void) {
+  const unsigned before = VALGRIND_COUNT_ERRORS;
+  size_t calls = 0, lost = 0, wrong = 0;
+  for (unsigned last = 0; last < 256; last++) {
+    for (unsigned bad = 0; bad <= 16; bad++, calls++) {
+      uint8_t block[16];
+      memset(block, (int)last, sizeof block);
+      if (bad != 0) block[bad - 1] ^= 0x10;
+      const unsigned pad = block[15];
+      const int good = pad >= 1 && pad <= 16 && (bad == 0 || bad == 16 || bad - 1 < 16 - pad);
+      VALGRIND_MAKE_MEM_UNDEFINED(block, sizeof block);
+      size_t length = fc_pkcs7_unpad(block);
+      lost += !undefined(&length, sizeof length);
+      VALGRIND_MAKE_MEM_DEFINED(&length, sizeof length); /* good or bad, and how long: public now */
+      wrong += bad != 16 && length != (good ? pad : 0);
+    }
+  }
+  const unsigned errors = VALGRIND_COUNT_ERRORS - before;
+  harness_report(errors || lost || wrong ? HARNESS_FAIL : HARNESS_PASS, "fc_pkcs7_unpad",
+                 "ctgrind-padding", "%zu calls, %u errors, %zu marks lost, %zu wrong", calls,
+                 errors, lost, wrong);
+}
+
 int main(int argc, char **argv) {
   harness_parse(argc, argv);
   if (!RUNNING_ON_VALGRIND) {
@@ -185,6 +211,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   const size_t missed = check_leaks();
+  if (missed == 0) check_padding();
   size_t count;
   struct harness_target *targets = harness_all_targets(&count);
   for (size_t i = 0; i < count && missed == 0; i++) {
