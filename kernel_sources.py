@@ -44,7 +44,7 @@ def rows(arch: str) -> list[tuple[str, str]]:
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     if arch != "x86_64":
         text = re.sub(r"#if defined\(__x86_64__\).*?#endif", "", text, flags=re.S)
-    found = re.findall(r"FC_KERNEL\((\w+),\s*(\w+)|FC_AES_SUITE\((\w+)", text)
+    found = re.findall(r"^FC_(?:LANES_)?KERNEL\((\w+),\s*(\w+)|^FC_AES_SUITE\((\w+)", text, flags=re.M)
     return [(op, isa) if op else ("aes", suite) for op, isa, suite in found]
 
 

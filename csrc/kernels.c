@@ -43,12 +43,16 @@
 #undef FN
 
 /* The rows. */
+#undef FC_LANES_KERNEL
 const struct fc_row fc_rows[] = {
-#define FC_KERNEL(op, isa, features) {FC_OP_##op, #isa, features, FC_AES_LAYOUT_NONE, op##_##isa},
+#define FC_KERNEL(op, isa, features) FC_LANES_KERNEL(op, isa, 0, 0, features)
+#define FC_LANES_KERNEL(op, isa, lanes, min_fill, features) \
+  {FC_OP_##op, #isa, features, FC_AES_LAYOUT_NONE, op##_##isa, lanes, min_fill},
 #define FC_AES_SUITE(isa, layout, features, functions) \
-  {FC_OP_aes, #isa, features, FC_AES_LAYOUT_##layout, aes_##isa},
+  {FC_OP_aes, #isa, features, FC_AES_LAYOUT_##layout, aes_##isa, 0, 0},
 #include "kernels.def"
 #undef FC_KERNEL
+#undef FC_LANES_KERNEL
 #undef FC_AES_SUITE
 };
 

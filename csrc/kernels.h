@@ -45,6 +45,16 @@ typedef void fc_sha1_blocks_fn(uint32_t state[5], const uint8_t *data, size_t nb
 typedef void fc_sha256_blocks_fn(uint32_t state[8], const uint8_t *data, size_t nblocks);
 typedef void fc_sha512_blocks_fn(uint64_t state[8], const uint8_t *data, size_t nblocks);
 
+/*
+ * The same for as many messages at once as the row has lanes. `state` is an array of words as above,
+ * aligned as they are: word i of lane j is number i * lanes + j. data[j] points to the nblocks blocks
+ * of lane j; the array is public, as all pointers are, and is not changed. Lanes may share their data:
+ * one without work gets any that is readable.
+ */
+typedef void fc_lanes_fn(void *state, const uint8_t *const *data, size_t nblocks);
+typedef fc_lanes_fn fc_sha256_lanes_fn;
+#define FC_MAX_LANES 16
+
 /* ---- Compare --------------------------------------------------------------------------------- */
 
 /* 0 if a[0..len) and b[0..len) are equal, else 1. Secret until the caller shows it. */
@@ -173,12 +183,16 @@ typedef void fc_aes_gcm_open_fn(const struct fc_gcm_key *key, const struct fc_gc
 /* ---- The rows -------------------------------------------------------------------------------- */
 
 /* The ops that have a row per kernel, and the functions of an AES suite (one row for them all). */
-#define FC_OPS(X)    \
+#define FC_ONE_STREAM_OPS(X) \
   X(sha1_blocks)     \
   X(sha256_blocks)   \
   X(sha512_blocks)   \
   X(timingsafe_bcmp) \
   X(timingsafe_memcmp)
+
+#define FC_LANES_OPS(X) X(sha256_lanes)
+
+#define FC_OPS(X) FC_ONE_STREAM_OPS(X) FC_LANES_OPS(X)
 
 #define FC_AES_FUNCTIONS(X) \
   X(expand_key)             \
@@ -233,6 +247,8 @@ struct fc_row {
   fc_features features;
   enum fc_aes_layout layout;       /* suites only */
   const struct fc_kernel *kernels; /* one, or FC_AES_FUNCTION_COUNT for a suite */
+  size_t lanes;                    /* multi-lane hashes only: messages at once, and from how many */
+  size_t min_fill;                 /* on they take less time than one after another */
 };
 
 extern FC_HIDDEN const struct fc_row fc_rows[];

@@ -62,7 +62,7 @@ def expected_symbols() -> set[str]:
     text = (build.ROOT / "csrc/kernels.def").read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found = set()
-    for op, isa in re.findall(r"FC_KERNEL\((\w+),\s*(\w+)", text):
+    for op, isa in re.findall(r"^FC_(?:LANES_)?KERNEL\((\w+),\s*(\w+)", text, flags=re.M):
         found.add(f"fc_{op}_{isa}")
     for suite, functions in re.findall(r"FC_AES_SUITE\((\w+),(.*?\)\))", text, flags=re.S):
         for function, isa in re.findall(r"FN\((\w+),\s*(\w+)\)", functions):

@@ -18,6 +18,7 @@
 #define FC_STACK_timingsafe_memcmp ~, 128
 #define FC_STACK_sha1_blocks ~, 320
 #define FC_STACK_sha256_blocks ~, 320
+#define FC_STACK_sha256_lanes ~, 384
 #define FC_STACK_sha512_blocks ~, 512
 #define FC_STACK_aes_expand_key ~, 1024
 #define FC_STACK_aes_ecb_encrypt ~, 512

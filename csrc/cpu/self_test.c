@@ -67,6 +67,78 @@ static const uint64_t sha512_blocks_expected[] = {
     0x501d289e4900f7e4, 0x331b99dec4b5433a, 0xc7d329eeb6dd2654, 0x5e96e55b874be909};
 TEST_BLOCKS(sha512_blocks, uint64_t, 8, 128)
 
+/* What a kernel of several lanes is tried on. */
+struct lanes_example {
+  size_t words, word_bytes, block_bytes;
+  const void *initial, *digest; /* `words` words each */
+};
+
+/* Where word i of lane j is. */
+static uint8_t *lane_word(const struct lanes_example *e, uint8_t *state, size_t lanes, size_t i,
+                          size_t j) {
+  return state + (i * lanes + j) * e->word_bytes;
+}
+
+static void set_lane(const struct lanes_example *e, uint8_t *state, size_t lanes, size_t j) {
+  for (size_t i = 0; i < e->words; i++) {
+    memcpy(lane_word(e, state, lanes, i, j), (const uint8_t *)e->initial + i * e->word_bytes,
+           e->word_bytes);
+  }
+}
+
+static int has_digest(const struct lanes_example *e, uint8_t *state, size_t lanes, size_t j) {
+  for (size_t i = 0; i < e->words; i++) {
+    if (memcmp(lane_word(e, state, lanes, i, j), (const uint8_t *)e->digest + i * e->word_bytes,
+               e->word_bytes) != 0) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* Block by block, with every second lane a block behind the others, and then in one call: no lane may
+ * take another's state or data. */
+static OWN_FRAME int test_lanes(const struct fc_row *row, const struct lanes_example *e) {
+  FC_ALIGNAS(8) uint8_t state[8 * 8 * FC_MAX_LANES];
+  const uint8_t *data[FC_MAX_LANES] = {NULL};
+  uint8_t padded[256];
+  fc_lanes_fn *hash = (fc_lanes_fn *)row->kernels[0].fn;
+  const size_t lanes = row->lanes;
+  int right = 1;
+  pad_example(padded, e->block_bytes);
+  for (size_t j = 0; j < lanes; j++) {
+    set_lane(e, state, lanes, j);
+    data[j] = padded;
+  }
+  hash(state, data, 1);
+  for (size_t j = 0; j < lanes; j += 2) data[j] += e->block_bytes;
+  for (size_t j = 1; j < lanes; j += 2) set_lane(e, state, lanes, j);
+  hash(state, data, 1);
+  for (size_t j = 0; j < lanes; j += 2) right &= has_digest(e, state, lanes, j);
+  for (size_t j = 0; j < lanes; j += 2) set_lane(e, state, lanes, j);
+  for (size_t j = 0; j < lanes; j++) data[j] = padded + j % 2 * e->block_bytes;
+  hash(state, data, 1);
+  for (size_t j = 1; j < lanes; j += 2) right &= has_digest(e, state, lanes, j);
+  for (size_t j = 0; j < lanes; j++) {
+    set_lane(e, state, lanes, j);
+    data[j] = padded;
+  }
+  hash(state, data, 2);
+  for (size_t j = 0; j < lanes; j++) right &= has_digest(e, state, lanes, j);
+  return right;
+}
+
+/* The same example for a kernel of several lanes. */
+#define TEST_LANES(hash, words, block_bytes)                                             \
+  static int test_##hash##_lanes(const struct fc_row *row) {                             \
+    static const struct lanes_example example = {words, sizeof hash##_blocks_initial[0], \
+                                                 block_bytes, hash##_blocks_initial,     \
+                                                 hash##_blocks_expected};                \
+    return test_lanes(row, &example);                                                    \
+  }
+
+TEST_LANES(sha256, 8, 64)
+
 /* ---- Compare ----------------------------------------------------------------------------------- */
 
 /* Lengths on every rung of the ladders: each must see a difference in its first and last byte. */
@@ -306,7 +378,13 @@ const char *fc_self_test_row(const struct fc_row *row) {
   case FC_OP_##op:                          \
     passed = test_##op((fc_##op##_fn *)fn); \
     break;
-    FC_OPS(X)
+    FC_ONE_STREAM_OPS(X)
+#undef X
+#define X(op)                \
+  case FC_OP_##op:           \
+    passed = test_##op(row); \
+    break;
+    FC_LANES_OPS(X)
 #undef X
     case FC_OP_aes:
       return test_aes(row);

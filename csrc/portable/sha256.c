@@ -153,3 +153,11 @@ void FC_C_KERNEL(fc_sha256_blocks_portable)(uint32_t state[8], const uint8_t *da
     state[7] += h;
   }
 }
+
+/* One lane is one stream. */
+FC_HIDDEN fc_sha256_lanes_fn FC_C_KERNEL(fc_sha256_lanes_portable);
+
+void FC_C_KERNEL(fc_sha256_lanes_portable)(void *state, const uint8_t *const *data,
+                                           size_t nblocks) {
+  FC_C_KERNEL(fc_sha256_blocks_portable)(state, data[0], nblocks);
+}

@@ -19,6 +19,8 @@ bool add_hmac_key(PyObject *module);
 bool add_hmac_state(PyObject *module);
 bool add_kdf(PyObject *module);
 bool add_c_api(PyObject *module);
+bool add_hash_many(PyObject *module);
+bool add_merkle(PyObject *module);
 bool add_compare(PyObject *module);
 bool add_aes(PyObject *module);
 bool add_aes_gcm(PyObject *module);

@@ -87,6 +87,27 @@ py::object call_sha512_blocks(fc_sha512_blocks_fn *fn, const py::args &args) {
   return call_blocks<uint64_t, 8, 128>(fn, args);
 }
 
+/* (state, data): the states as words by lanes, and as many messages of one length, one after another. */
+py::object call_lanes(const fc_row &row, size_t state_words, size_t word_bytes, size_t block_bytes,
+                      const py::args &args) {
+  require_args(args, 2);
+  Operand state(args[0], true), data(args[1], false);
+  require_size("state", state, state_words * word_bytes * row.lanes);
+  require_multiple("data", data, block_bytes * row.lanes);
+  uint64_t words[8 * FC_MAX_LANES];
+  const uint8_t *messages[FC_MAX_LANES];
+  const size_t size = data.size() / row.lanes;
+  for (size_t j = 0; j < row.lanes; j++) messages[j] = data.data() + j * size;
+  std::memcpy(words, state.data(), state.size());
+  reinterpret_cast<fc_lanes_fn *>(row.kernels[0].fn)(words, messages, size / block_bytes);
+  std::memcpy(state.data(), words, state.size());
+  return py::none();
+}
+
+py::object call_sha256_lanes(const fc_row &row, const py::args &args) {
+  return call_lanes(row, 8, 4, 64, args);
+}
+
 template <class Function>
 py::object call_compare(Function *fn, const py::args &args) {
   require_args(args, 2);
@@ -292,7 +313,12 @@ py::object call_kernel(const std::string &op, const std::string &name, const py:
 #define X(op)      \
   case FC_OP_##op: \
     return call_##op(reinterpret_cast<fc_##op##_fn *>(fn), args);
-    FC_OPS(X)
+    FC_ONE_STREAM_OPS(X)
+#undef X
+#define X(op)      \
+  case FC_OP_##op: \
+    return call_##op(row, args);
+    FC_LANES_OPS(X)
 #undef X
     default:
       throw py::value_error("name a function of the suite, such as aes_ctr");

@@ -36,13 +36,18 @@ class Destination {
       data_ = reinterpret_cast<uint8_t *>(PyBytes_AS_STRING(bytes_));
       return true;
     }
+    if (!open_any(out, role)) return false;
+    if (size_ == size) return true;
+    PyErr_Format(PyExc_ValueError, "%s must be %zd bytes, received %zd", role, size, size_);
+    return false;
+  }
+
+  /* `out`, whatever its size. */
+  bool open_any(PyObject *out, const char *role) {
+    role_ = role;
     if (!buffer_.open(out, role)) return false;
-    if (buffer_.size() != size) {
-      PyErr_Format(PyExc_ValueError, "%s must be %zd bytes, received %zd", role, size,
-                   buffer_.size());
-      return false;
-    }
     data_ = buffer_.data();
+    size_ = buffer_.size();
     return true;
   }
 
@@ -54,14 +59,16 @@ class Destination {
 
   /* Arguments that are read after the first write must not overlap at all. */
   bool refuse_overlap(const Input &input, const char *role) const {
-    if (bytes_ != nullptr || !regions_overlap(input.data(), input.size(), data_, size_)) {
-      return true;
-    }
+    return refuse_overlap(input.data(), input.size(), role);
+  }
+  bool refuse_overlap(const uint8_t *data, Py_ssize_t size, const char *role) const {
+    if (bytes_ != nullptr || !regions_overlap(data, size, data_, size_)) return true;
     PyErr_Format(PyExc_ValueError, "%s overlaps %s", role_, role);
     return false;
   }
 
   uint8_t *data() const { return data_; }
+  Py_ssize_t size() const { return size_; }
   bool is_new() const { return bytes_ != nullptr; }
 
   /* The bytes object, or the number of bytes written into `out`. */

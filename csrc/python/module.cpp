@@ -124,6 +124,8 @@ py::list rows() {
     entry["op"] = fc_op_names[row.op];
     entry["name"] = row.name;
     entry["features"] = names_of(row.features);
+    entry["lanes"] = row.lanes;
+    entry["min_fill"] = row.min_fill;
     entry["symbols"] = py::tuple(symbols);
     entry["constant_time"] = true; /* the contract of every op; the proof checks every row */
     entry["built"] = fc_row_built(&row) != 0;
@@ -193,7 +195,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used(),
        {fc::add_hashes, fc::add_compare, fc::add_aes, fc::add_aes_gcm, fc::add_aes_gcm_streams,
         fc::add_record_cipher, fc::add_aes_streams, fc::add_aes_xts, fc::add_aes_gcm_siv,
         fc::add_aes_cmac, fc::add_aes_key_wrap, fc::add_hmac_key, fc::add_hmac_state, fc::add_kdf,
-        fc::add_hash_parts, fc::add_c_api}) {
+        fc::add_hash_parts, fc::add_hash_many, fc::add_merkle, fc::add_c_api}) {
     if (!add(module.ptr())) throw py::error_already_set();
   }
   fc::add_cold_functions(module);

@@ -2,7 +2,7 @@
 """Types of the extension module. Names without an underscore in fastcrypt/__init__.py are public."""
 
 from collections.abc import Iterable
-from typing import Any, Literal, NoReturn, Self, TypedDict, final, overload
+from typing import Any, Literal, NoReturn, Self, SupportsIndex, TypedDict, final, overload
 
 from _typeshed import ReadableBuffer, WriteableBuffer
 
@@ -268,6 +268,36 @@ def hkdf_extract(salt: ReadableBuffer | None, ikm: ReadableBuffer, digest: str) 
 def hkdf_expand(prk: ReadableBuffer, info: ReadableBuffer | None, length: int, digest: str) -> bytes: ...
 def hkdf_expand_label(
     secret: ReadableBuffer, label: ReadableBuffer, context: ReadableBuffer, length: int, digest: str
+) -> bytes: ...
+@overload
+def sha256_many(
+    items: Iterable[ReadableBuffer], *, out: None = None, threads: SupportsIndex = 1
+) -> list[bytes]: ...
+@overload
+def sha256_many(
+    items: Iterable[ReadableBuffer], *, out: WriteableBuffer, threads: SupportsIndex = 1
+) -> int: ...
+@overload
+def sha256_rows(
+    data: ReadableBuffer, row_size: SupportsIndex, *, out: None = None, threads: SupportsIndex = 1
+) -> bytes: ...
+@overload
+def sha256_rows(
+    data: ReadableBuffer, row_size: SupportsIndex, *, out: WriteableBuffer, threads: SupportsIndex = 1
+) -> int: ...
+@overload
+def sha256_ragged(
+    data: ReadableBuffer, offsets: ReadableBuffer, *, out: None = None, threads: SupportsIndex = 1
+) -> bytes: ...
+@overload
+def sha256_ragged(
+    data: ReadableBuffer, offsets: ReadableBuffer, *, out: WriteableBuffer, threads: SupportsIndex = 1
+) -> int: ...
+def merkle_root(
+    leaves: Iterable[ReadableBuffer],
+    *,
+    scheme: Literal["rfc6962", "plain"] = "rfc6962",
+    hash_leaves: object = True,
 ) -> bytes: ...
 @overload
 def compare_digest(a: ReadableBuffer, b: ReadableBuffer, /) -> bool: ...
@@ -626,6 +656,8 @@ class _Row(TypedDict):
     op: str
     name: str
     features: frozenset[str]
+    lanes: int
+    min_fill: int
     symbols: tuple[str, ...]
     constant_time: bool
     built: bool

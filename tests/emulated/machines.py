@@ -28,8 +28,8 @@ HASWELL = f"{SANDY_BRIDGE} avx2 fma f16c movbe bmi1 bmi2 lzcnt"
 
 #: What the processors choose for the hashes, by the best that they have.
 HASHES_SSSE3 = "sha1_blocks=ssse3 sha256_blocks=ssse3 sha512_blocks=ssse3"
-HASHES_AVX2 = "sha1_blocks=avx2 sha256_blocks=avx2 sha512_blocks=avx2"
-HASHES_SHANI = "sha1_blocks=shani sha256_blocks=shani sha512_blocks=avx2"
+HASHES_AVX2 = "sha1_blocks=avx2 sha256_blocks=avx2 sha512_blocks=avx2 sha256_lanes=avx2"
+HASHES_SHANI = "sha1_blocks=shani sha256_blocks=shani sha512_blocks=avx2 sha256_lanes=shani"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Model:
 
 def rows(text: str) -> dict[str, str]:
     """`op=name ...` as a dict; what is left out is as on a processor with SSE2 alone."""
-    base = "sha1_blocks=portable sha256_blocks=portable sha512_blocks=portable"
+    base = "sha1_blocks=portable sha256_blocks=portable sha512_blocks=portable sha256_lanes=sse2"
     base += " timingsafe_bcmp=sse2 timingsafe_memcmp=gpr aes=portable"
     return dict(word.split("=") for word in f"{base} {text}".split())
 
@@ -111,7 +111,7 @@ MODELS = (
 
 #: FASTCRYPT_CPU on qemu 7.2's max -> the row of each op.
 SETTINGS = {
-    "scalar": "timingsafe_bcmp=gpr",
+    "scalar": "timingsafe_bcmp=gpr sha256_lanes=portable",
     "x86-64": "",
     "x86-64-v2": f"{HASHES_SSSE3} aes=aesni",
     "x86-64-v3": f"{HASHES_AVX2} aes=aesni timingsafe_bcmp=avx2",
@@ -121,8 +121,8 @@ SETTINGS = {
     "-avx": f"{HASHES_SSSE3} aes=aesni",
     "-aes": f"{HASHES_AVX2} aes=vperm_pclmul timingsafe_bcmp=avx2",
     "-aes,-pclmulqdq": f"{HASHES_AVX2} aes=vperm timingsafe_bcmp=avx2",
-    "-sse2": "timingsafe_bcmp=gpr",
-    "-bmi2": f"{HASHES_SSSE3} aes=aesni timingsafe_bcmp=avx2",
+    "-sse2": "timingsafe_bcmp=gpr sha256_lanes=portable",
+    "-bmi2": f"{HASHES_SSSE3} aes=aesni timingsafe_bcmp=avx2 sha256_lanes=avx2",
     "x86-64-v3,-pclmulqdq,-avx2": f"{HASHES_SSSE3} aes=vperm",
 }
 

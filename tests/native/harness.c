@@ -15,6 +15,8 @@
 #define KEY_LEN HARNESS_KEY_LEN
 #define CHAINS_LEN HARNESS_CHAINS_LEN
 #define IVS_LEN HARNESS_IVS_LEN
+#define LANES_N HARNESS_LANES_N
+#define PER_LANE HARNESS_PER_LANE
 #define OPERAND(name, size, direction, secrecy, kind, alignment) \
   {#name, size, HARNESS_##direction, HARNESS_##secrecy, HARNESS_##kind, alignment},
 #define POINTER(k) k,
@@ -115,7 +117,9 @@ static int has_size(const struct harness_op *op, size_t size) {
   return 0;
 }
 
-int harness_has_n(const struct harness_op *op) { return has_size(op, HARNESS_N); }
+int harness_has_n(const struct harness_op *op) {
+  return has_size(op, HARNESS_N) || has_size(op, HARNESS_LANES_N);
+}
 
 int harness_has_aad(const struct harness_op *op) { return has_size(op, HARNESS_AAD_LEN); }
 
@@ -146,7 +150,8 @@ int harness_operand_index(const struct harness_op *op, const char *name) {
 }
 
 int harness_points(const struct harness_operand *operand) {
-  return operand->kind == HARNESS_MESSAGE || operand->kind == HARNESS_CHAINS;
+  return operand->kind == HARNESS_MESSAGE || operand->kind == HARNESS_CHAINS ||
+         operand->kind == HARNESS_LANE_POINTERS;
 }
 
 int harness_pointers_index(const struct harness_op *op) {
@@ -174,6 +179,9 @@ size_t harness_size(const struct harness_call *call, size_t k) {
   const size_t chains = harness_chain_count(call->sizes.n);
   if (size == HARNESS_CHAINS_LEN) return chains * sizeof(struct fc_cbc_chain);
   if (size == HARNESS_IVS_LEN) return chains * 16;
+  const size_t lanes = call->target->row->lanes, n = call->sizes.n;
+  if (size == HARNESS_LANES_N) return n == 0 ? 0 : n + (lanes - 1) * HARNESS_LANE_STEP;
+  if (size >= HARNESS_PER_LANE(0)) return (size - HARNESS_PER_LANE(0)) * lanes;
   return size;
 }
 
@@ -248,9 +256,22 @@ static void fill_chains(struct harness_call *call, size_t k) {
   }
 }
 
+/* Which lane has the first bytes of the operand and which the last: others with each length. */
+static void fill_lanes(struct harness_call *call, size_t k) {
+  const size_t lanes = call->target->row->lanes, first = call->sizes.n / call->target->op->unit;
+  const uint8_t *data[FC_MAX_LANES];
+  for (size_t j = 0; j < lanes; j++) {
+    /* As numbers: the operand may be empty and at NULL. */
+    data[j] =
+        (const uint8_t *)((uintptr_t)call->at[k + 1] + (first + j) % lanes * HARNESS_LANE_STEP);
+  }
+  memcpy(call->at[k], data, lanes * sizeof data[0]);
+}
+
 void harness_fill_pointers(struct harness_call *call, size_t k) {
   if (call->target->op->operands[k].kind == HARNESS_MESSAGE) fill_message(call, k);
   if (call->target->op->operands[k].kind == HARNESS_CHAINS) fill_chains(call, k);
+  if (call->target->op->operands[k].kind == HARNESS_LANE_POINTERS) fill_lanes(call, k);
 }
 
 static int fill_operand(struct harness_call *call, size_t k, harness_source_fn *source,
@@ -272,6 +293,7 @@ static int fill_operand(struct harness_call *call, size_t k, harness_source_fn *
       return prepare_gcm(call->target, (void *)call->at[k], raw, call->sizes.key_len);
     case HARNESS_MESSAGE:
     case HARNESS_CHAINS:
+    case HARNESS_LANE_POINTERS:
       harness_fill_pointers(call, k);
       return 0;
   }

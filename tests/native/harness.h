@@ -21,6 +21,11 @@
 #define HARNESS_KEY_LEN ((size_t)-3)
 #define HARNESS_CHAINS_LEN ((size_t)-4)
 #define HARNESS_IVS_LEN ((size_t)-5)
+#define HARNESS_LANES_N ((size_t)-6)
+#define HARNESS_PER_LANE(bytes) (((size_t)1 << 32) + (bytes))
+
+/* Messages of lanes begin so many bytes apart: an odd number, so that they have every alignment. */
+#define HARNESS_LANE_STEP 37
 
 /* IN and OUT are the pair that may be one buffer. */
 enum harness_direction {
@@ -38,6 +43,7 @@ enum harness_kind {
   HARNESS_GCM_KEY,
   HARNESS_MESSAGE,
   HARNESS_CHAINS,
+  HARNESS_LANE_POINTERS,
 };
 
 struct harness_operand {
@@ -171,7 +177,7 @@ size_t harness_secret_ranges(const struct harness_call *call, size_t k,
 
 /* A page-aligned scratch place for every operand, kept between calls: simplest way to place them.
  */
-#define HARNESS_PLAIN_MAX 16384
+#define HARNESS_PLAIN_MAX 20480
 void harness_place_plainly(struct harness_call *call);
 
 /* ---- The report ------------------------------------------------------------------------------ */

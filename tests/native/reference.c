@@ -326,20 +326,48 @@ void reference_source(void *context, const char *name, uint8_t *p, size_t len) {
   if (strcmp(name, "h") == 0) memcpy(raw->h, p, len);
 }
 
+union sha_state {
+  uint32_t words[8];
+  uint64_t long_words[8];
+  uint8_t bytes[64];
+};
+
+static void sha_block(enum fc_op op, union sha_state *state, const uint8_t *block) {
+  if (op == FC_OP_sha1_blocks) sha1_block(state->words, block);
+  if (op == FC_OP_sha256_blocks || op == FC_OP_sha256_lanes) sha256_block(state->words, block);
+  if (op == FC_OP_sha512_blocks) sha512_block(state->long_words, block);
+}
+
 static void run_sha(const struct harness_call *call, struct reference_result *expected) {
-  union {
-    uint32_t words[8];
-    uint64_t long_words[8];
-  } state;
+  union sha_state state;
   const size_t state_bytes = call->target->op->operands[0].size;
   memcpy(&state, call->at[0], state_bytes);
   for (size_t i = 0; i < call->sizes.n; i += call->target->op->unit) {
-    const uint8_t *block = call->at[1] + i;
-    if (call->target->row->op == FC_OP_sha1_blocks) sha1_block(state.words, block);
-    if (call->target->row->op == FC_OP_sha256_blocks) sha256_block(state.words, block);
-    if (call->target->row->op == FC_OP_sha512_blocks) sha512_block(state.long_words, block);
+    sha_block(call->target->row->op, &state, call->at[1] + i);
   }
   memcpy(expected->bytes[0], &state, state_bytes);
+}
+
+/* Lane by lane, from where the pointers lead. A word is as long as the state's alignment. */
+static void run_lanes(const struct harness_call *call, struct reference_result *expected) {
+  const struct fc_row *row = call->target->row;
+  const struct harness_operand *operand = &call->target->op->operands[0];
+  const size_t word = operand->alignment, words = harness_size(call, 0) / row->lanes / word;
+  const uint8_t *data[FC_MAX_LANES];
+  union sha_state state;
+  memcpy(expected->bytes[1], call->at[1], row->lanes * sizeof data[0]);
+  memcpy(data, call->at[1], row->lanes * sizeof data[0]);
+  for (size_t j = 0; j < row->lanes; j++) {
+    for (size_t i = 0; i < words; i++) {
+      memcpy(state.bytes + i * word, call->at[0] + (i * row->lanes + j) * word, word);
+    }
+    for (size_t at = 0; at < call->sizes.n; at += call->target->op->unit) {
+      sha_block(row->op, &state, data[j] + at);
+    }
+    for (size_t i = 0; i < words; i++) {
+      memcpy(expected->bytes[0] + (i * row->lanes + j) * word, state.bytes + i * word, word);
+    }
+  }
 }
 
 static int run_compare(const struct harness_call *call, int ordered) {
@@ -487,6 +515,9 @@ void reference_run(const struct harness_call *call, const struct reference_raw *
     case FC_OP_sha256_blocks:
     case FC_OP_sha512_blocks:
       run_sha(call, expected);
+      break;
+    case FC_OP_sha256_lanes:
+      run_lanes(call, expected);
       break;
     case FC_OP_timingsafe_bcmp:
     case FC_OP_timingsafe_memcmp:

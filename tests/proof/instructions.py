@@ -40,8 +40,15 @@ LIBRARY_CALLS = {
 
 #: Offset of fc_aes_key.rounds, the one public field in memory that is otherwise secret.
 ROUNDS = 960
-#: The argument that points to public bytes, per op: the counter.
-PUBLIC_BYTES = {"fc_aes_ctr_": "rsi", "fc_aes_gcm_encrypt_": "rsi", "fc_aes_gcm_decrypt_": "rsi"}
+#: The argument that points to public bytes, per op: the counter, or the pointers of the lanes.
+PUBLIC_BYTES = {
+    "fc_aes_ctr_": "rsi",
+    "fc_aes_gcm_encrypt_": "rsi",
+    "fc_aes_gcm_decrypt_": "rsi",
+    "fc_sha1_lanes_": "rsi",
+    "fc_sha256_lanes_": "rsi",
+    "fc_sha512_lanes_": "rsi",
+}
 #: Likewise in what others call: seal and open keep their counter on the stack.
 PUBLIC_BYTES_OF_HELPERS = {"fc_vperm_ctr32": "rsi"}
 #: The argument that points to a struct fc_gcm_message.

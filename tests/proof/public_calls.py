@@ -7,6 +7,7 @@ a public name is in neither CALLS nor NO_KERNEL.
 
 from __future__ import annotations
 
+import array
 from dataclasses import dataclass
 
 import fastcrypt
@@ -18,6 +19,7 @@ NAMESPACE: dict[str, object] = {
     "key32": bytes(range(32)),
     "iv": bytes(16),
     "nonce": bytes(12),
+    "offsets": array.array("i", range(0, 257, 16)),
     "block": bytes(64),
     "buffer": bytearray(272),
     "HMACKey": fastcrypt.HMACKey(bytes(range(32)), "sha512"),
@@ -40,10 +42,12 @@ class Call:
     expression: str
     ops: frozenset[str]
     hot: bool = True
+    #: Ops whose kernel runs or not: those of single streams, for what the lanes leave.
+    maybe: frozenset[str] = frozenset()
 
 
-def _call(expression: str, *ops: str, hot: bool = True) -> Call:
-    return Call(expression, frozenset(ops), hot)
+def _call(expression: str, *ops: str, hot: bool = True, maybe: str = "") -> Call:
+    return Call(expression, frozenset(ops), hot, frozenset(maybe.split()))
 
 
 #: The hashes beside SHA-256, whose methods are one template's, and the op of each.
@@ -88,6 +92,13 @@ CALLS: tuple[Call, ...] = (
     _call("fastcrypt.hkdf_extract(key, data, 'sha256')", "sha256_blocks"),
     _call("fastcrypt.hkdf_expand(key, data, 32, 'sha256')", "sha256_blocks"),
     _call("fastcrypt.hkdf_expand_label(key, key, b'', 32, 'sha256')", "sha256_blocks"),
+    _call("fastcrypt.sha256_many([data] * 16)", "sha256_lanes"),
+    _call("fastcrypt.sha256_many([data] * 17 + [key])", "sha256_lanes", maybe="sha256_blocks"),
+    _call("fastcrypt.sha256_rows(data, 16)", "sha256_lanes"),
+    _call("fastcrypt.sha256_rows(data, 16, out=bytearray(512))", "sha256_lanes"),
+    _call("fastcrypt.sha256_ragged(data, offsets)", "sha256_lanes"),
+    _call("fastcrypt.merkle_root([data] * 32)", "sha256_lanes", maybe="sha256_blocks"),
+    _call("fastcrypt.merkle_root([data] * 33, scheme='plain')", "sha256_lanes", maybe="sha256_blocks"),
     _call("fastcrypt.timingsafe_bcmp(data, other)", "timingsafe_bcmp"),
     _call("fastcrypt.timingsafe_memcmp(data, other)", "timingsafe_memcmp"),
     _call("fastcrypt.compare_digest(data, other)", "timingsafe_bcmp"),

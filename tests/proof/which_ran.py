@@ -94,6 +94,9 @@ def problems_of(call: Call, ran: frozenset[str], setting: str | None) -> Iterato
         allowed |= reached_from(row)
         if not ran & set(row.symbols):
             yield row.symbols[0], f"{where}: did not run, but {', '.join(sorted(ran)) or 'nothing'}"
+    for op in call.maybe:
+        row = expected(op, setting)
+        allowed |= reached_from(row) if row is not None else frozenset()
     for symbol in sorted(ran - allowed):
         yield symbol, f"{where}: ran, but is not the best"
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import array
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -140,6 +141,51 @@ def family() -> dict[str, Call]:
         found[f"{name}.update"] = Call(partial(new().update, LONG))
         for one_shot in (f"{name}_digest", f"{name}_hexdigest"):
             found[one_shot] = Call(partial(getattr(fastcrypt, one_shot), bytearray(DATA)))
+    return found
+
+
+def raising() -> Iterator[bytes]:
+    yield DATA
+    yield OTHER
+    raise ZeroDivisionError
+
+
+def many() -> dict[str, Call]:
+    anything: Any = fastcrypt
+    items = [DATA[:n] for n in (0, 1, 55, 64, 96)] * 8
+    mixed: list[Any] = [DATA, bytearray(OTHER), memoryview(DATA)]
+    offsets = array.array("q", [0, 5, 5, 96])
+    area = bytearray(DATA)
+    found = {
+        "sha256_many": Call(lambda: fastcrypt.sha256_many(items)),
+        "sha256_many threads": Call(lambda: fastcrypt.sha256_many([LONG] * 5, threads=2)),
+        "sha256_many out": Call(lambda: fastcrypt.sha256_many(iter(mixed), out=area)),
+        "sha256_many of bytes": Call(lambda: anything.sha256_many(DATA), TypeError),
+        "sha256_many of numbers": Call(lambda: anything.sha256_many([*mixed, 1]), TypeError),
+        "sha256_many strided": Call(lambda: fastcrypt.sha256_many([*mixed, STRIDED]), BufferError),
+        "sha256_many raising": Call(lambda: fastcrypt.sha256_many(raising()), ZeroDivisionError),
+        "sha256_many small out": Call(
+            lambda: fastcrypt.sha256_many(iter(mixed), out=memoryview(area)[:64]), ValueError
+        ),
+        "sha256_many over an item": Call(lambda: fastcrypt.sha256_many([area], out=part), ValueError),
+        "sha256_many bad threads": Call(lambda: fastcrypt.sha256_many([], threads=0), ValueError),
+        "sha256_rows": Call(lambda: fastcrypt.sha256_rows(DATA, 32)),
+        "sha256_rows in place": Call(lambda: fastcrypt.sha256_rows(area, 32, out=area)),
+        "sha256_rows bad size": Call(lambda: fastcrypt.sha256_rows(DATA, 7), ValueError),
+        "sha256_rows over data": Call(lambda: fastcrypt.sha256_rows(area, 96, out=part), ValueError),
+        "sha256_ragged": Call(lambda: fastcrypt.sha256_ragged(bytearray(DATA), offsets)),
+        "sha256_ragged bad offsets": Call(lambda: fastcrypt.sha256_ragged(DATA[:9], offsets), ValueError),
+        "sha256_ragged of bytes": Call(lambda: fastcrypt.sha256_ragged(DATA, b"12345678"), TypeError),
+        "merkle_root": Call(lambda: fastcrypt.merkle_root(items)),
+        "merkle_root plain": Call(lambda: fastcrypt.merkle_root(iter(items), scheme="plain")),
+        "merkle_root long": Call(lambda: fastcrypt.merkle_root([LONG, DATA])),
+        "merkle_root of nodes": Call(lambda: fastcrypt.merkle_root([DATA[:32]] * 7, hash_leaves=False)),
+        "merkle_root no node": Call(lambda: fastcrypt.merkle_root([DATA], hash_leaves=False), ValueError),
+        "merkle_root empty": Call(lambda: fastcrypt.merkle_root([], scheme="plain"), ValueError),
+        "merkle_root raising": Call(lambda: fastcrypt.merkle_root(raising()), ZeroDivisionError),
+        "merkle_root bad scheme": Call(lambda: anything.merkle_root([], scheme="x"), ValueError),
+    }
+    part = memoryview(area)[64:]
     return found
 
 
@@ -483,21 +529,7 @@ def facts() -> dict[str, Call]:
 def hot_calls() -> dict[str, Call]:
     blocks_of_aes = blocks() | block_streams() | many_chains() | storage()
     messages = records() | many_records() | record_ciphers() | streams() | siv_records() | macs_and_wraps()
-    return hashes() | compares() | blocks_of_aes | messages | functions()
-    return (
-        (
-            hashes()
-            | compares()
-            | blocks()
-            | records()
-            | many_records()
-            | record_ciphers()
-            | streams()
-            | functions()
-        )(hashes() | macs() | compares() | blocks() | records() | many_records() | streams() | functions())
-        | macs_and_wraps()
-        | siv_records()
-    )
+    return hashes() | many() | macs() | compares() | blocks_of_aes | messages | functions()
 
 
 def all_calls() -> dict[str, Call]:

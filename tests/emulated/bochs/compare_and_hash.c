@@ -192,3 +192,81 @@ void test_sha256_blocks(const struct fc_row *row, const struct fc_row *reference
 void test_sha512_blocks(const struct fc_row *row, const struct fc_row *reference) {
   test_hash(row, reference, 128, 64);
 }
+
+/* ---- Hash lanes ------------------------------------------------------------------------------ */
+
+static void hash_lanes(const struct fc_row *row, uint8_t *state, const uint8_t *const *data,
+                       size_t nblocks) {
+  const uint64_t args[] = {PTR(state), PTR(data), nblocks};
+  call_row(row, args, 3);
+}
+
+/* Each lane's data ends `shift` bytes before, or begins so many after, a guard page of its own. */
+static void fill_lanes(const uint8_t **data, size_t lanes, size_t len, enum guard_end end,
+                       size_t shift) {
+  for (size_t j = 0; j < lanes; j++) {
+    uint8_t *p = guard_alloc(len + shift, end);
+    random_fill(p, len + shift);
+    data[j] = end == GUARD_BEFORE ? p + shift : p;
+  }
+}
+
+/* Lane by lane against the portable row, which has one lane. */
+static void test_lanes_case(const struct fc_row *row, const struct fc_row *reference,
+                            size_t nblocks, size_t block_bytes, size_t word_bytes, size_t words,
+                            enum guard_end end, size_t shift) {
+  uint8_t before[8 * 8 * FC_MAX_LANES];
+  const size_t lanes = row->lanes, state_bytes = words * word_bytes * lanes;
+  const uint8_t **data = (const uint8_t **)(void *)guard_alloc(lanes * sizeof *data, GUARD_AFTER);
+  fill_lanes(data, lanes, nblocks * block_bytes, end, shift);
+  guard_read_only();
+  uint8_t *state = guard_alloc(state_bytes, GUARD_AFTER);
+  random_fill(state, state_bytes);
+  memcpy(before, state, state_bytes);
+  hash_lanes(row, state, data, nblocks);
+  for (size_t j = 0; j < lanes; j++) {
+    _Alignas(8) uint8_t lane[64], found[64];
+    for (size_t i = 0; i < words; i++) {
+      memcpy(lane + i * word_bytes, before + (i * lanes + j) * word_bytes, word_bytes);
+      memcpy(found + i * word_bytes, state + (i * lanes + j) * word_bytes, word_bytes);
+    }
+    hash_lanes(reference, lane, &data[j], nblocks);
+    if (memcmp(lane, found, words * word_bytes) != 0) {
+      fail("%s: not the portable result for %u blocks, lane %u", row->kernels[0].symbol,
+           (uint64_t)nblocks, (uint64_t)j);
+    }
+  }
+  guard_reset();
+}
+
+static void test_lanes_residue(const struct fc_row *row, size_t nblocks, size_t block_bytes,
+                               size_t state_bytes) {
+  const uint8_t **data =
+      (const uint8_t **)(void *)guard_alloc(row->lanes * sizeof *data, GUARD_AFTER);
+  uint8_t *message = guard_alloc(nblocks * block_bytes + row->lanes, GUARD_AFTER);
+  uint8_t *state = guard_alloc(state_bytes * row->lanes, GUARD_AFTER);
+  for (unsigned pass = 0; pass < 2; pass++) {
+    for (size_t j = 0; j < row->lanes; j++) data[j] = message + j;
+    random_fill(message, nblocks * block_bytes + row->lanes);
+    random_fill(state, state_bytes * row->lanes);
+    hash_lanes(row, state, data, nblocks);
+    if (pass == 0) residue_remember();
+  }
+  residue_check(row->kernels[0].symbol, 0);
+  guard_reset();
+}
+
+static void test_lanes(const struct fc_row *row, const struct fc_row *reference,
+                       size_t block_bytes, size_t word_bytes, size_t words) {
+  for (size_t nblocks = 0; nblocks <= 5; nblocks++) {
+    for (size_t shift = 0; shift < 64; shift += 1 + shift / 2) {
+      test_lanes_case(row, reference, nblocks, block_bytes, word_bytes, words, GUARD_AFTER, shift);
+      test_lanes_case(row, reference, nblocks, block_bytes, word_bytes, words, GUARD_BEFORE, shift);
+    }
+    test_lanes_residue(row, nblocks, block_bytes, word_bytes * words);
+  }
+}
+
+void test_sha256_lanes(const struct fc_row *row, const struct fc_row *reference) {
+  test_lanes(row, reference, 64, 4, 8);
+}

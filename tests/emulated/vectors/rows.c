@@ -67,13 +67,15 @@ static int sha1_blocks_ok(fc_sha1_blocks_fn *blocks, const struct vector *v,
   return sha1_blocks_from(blocks, v, scratch, initial);
 }
 
+/* Of SHA-224 and of SHA-256. */
+static const uint32_t sha256_initial[2][8] = {{0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939,
+                                                        0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4},
+                                                       {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+
 static int sha256_blocks_ok(fc_sha256_blocks_fn *blocks, const struct vector *v,
                             const struct scratch *scratch) {
-  static const uint32_t initial[2][8] = {{0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939,
-                                          0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4},
-                                         {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
-  return sha256_blocks_from(blocks, v, scratch, initial[v->kind == VECTOR_sha256]);
+  return sha256_blocks_from(blocks, v, scratch, sha256_initial[v->kind == VECTOR_sha256]);
 }
 
 static int sha512_blocks_ok(fc_sha512_blocks_fn *blocks, const struct vector *v,
@@ -93,6 +95,41 @@ static int sha512_blocks_ok(fc_sha512_blocks_fn *blocks, const struct vector *v,
           0x22312194fc2bf72c, 0x9f555fa3c84c64c2, 0x2393b86b6f53b151, 0x963877195940eabd,
           0x96283ee2a88effe3, 0xbe5e1e2553863992, 0x2b0199fc2c85b8aa, 0x0eb72ddc81c52ca2}};
   return sha512_blocks_from(blocks, v, scratch, initial[v->kind - VECTOR_sha384]);
+}
+
+/*
+ * The message in every lane, all blocks at once, and then block by block. The digests of the lanes are
+ * those of the op of one stream, so that op's check is made once for each lane.
+ */
+#define LANES_OK(hash, word, words, block_bytes)                                                 \
+  static int hash##_lanes_from(const struct fc_row *row, const struct vector *v,                 \
+                               const struct scratch *scratch, const word initial[words]) {       \
+    fc_lanes_fn *run = (fc_lanes_fn *)row->kernels[0].fn;                                        \
+    const size_t len = pad_message(scratch->a, &v->f[PLAIN], block_bytes), lanes = row->lanes;   \
+    word whole[words * FC_MAX_LANES], single[words * FC_MAX_LANES], one[words], other[words];    \
+    const uint8_t *data[FC_MAX_LANES];                                                           \
+    int right = 1;                                                                               \
+    for (size_t k = 0; k < words * lanes; k++) whole[k] = single[k] = initial[k / lanes];        \
+    for (size_t j = 0; j < lanes; j++) data[j] = scratch->a;                                     \
+    run(whole, data, len / block_bytes);                                                         \
+    for (size_t at = 0; at < len; at += block_bytes) {                                           \
+      for (size_t j = 0; j < lanes; j++) data[j] = scratch->a + at;                              \
+      run(single, data, 1);                                                                      \
+    }                                                                                            \
+    for (size_t j = 0; j < lanes; j++) {                                                         \
+      for (size_t i = 0; i < words; i++) one[i] = whole[i * lanes + j];                          \
+      for (size_t i = 0; i < words; i++) other[i] = single[i * lanes + j];                       \
+      right &= is_##hash##_blocks_digest(one, &v->f[TAG]);                                       \
+      right &= is_##hash##_blocks_digest(other, &v->f[TAG]);                                     \
+    }                                                                                            \
+    return right;                                                                                \
+  }
+
+LANES_OK(sha256, uint32_t, 8, 64)
+
+static int sha256_lanes_ok(const struct fc_row *row, const struct vector *v,
+                           const struct scratch *scratch) {
+  return sha256_lanes_from(row, v, scratch, sha256_initial[v->kind == VECTOR_sha256]);
 }
 
 /* ---- Compare --------------------------------------------------------------------------------- */
@@ -362,6 +399,7 @@ static void check_suite(const struct run *run) {
 static const unsigned kinds_of_op[] = {
     [FC_OP_sha1_blocks] = 1u << VECTOR_sha1,
     [FC_OP_sha256_blocks] = 1u << VECTOR_sha224 | 1u << VECTOR_sha256,
+    [FC_OP_sha256_lanes] = 1u << VECTOR_sha224 | 1u << VECTOR_sha256,
     [FC_OP_sha512_blocks] = 1u << VECTOR_sha384 | 1u << VECTOR_sha512 | 1u << VECTOR_sha512_224 |
                             1u << VECTOR_sha512_256,
     [FC_OP_timingsafe_bcmp] = 1u << VECTOR_compare,
@@ -382,7 +420,13 @@ void check_row(const struct fc_row *row, const struct vector *v, const struct sc
   case FC_OP_##op:                                                  \
     tally_add(tallies, v, op##_ok((fc_##op##_fn *)fn, v, scratch)); \
     break;
-    FC_OPS(X)
+    FC_ONE_STREAM_OPS(X)
+#undef X
+#define X(op)                                        \
+  case FC_OP_##op:                                   \
+    tally_add(tallies, v, op##_ok(row, v, scratch)); \
+    break;
+    FC_LANES_OPS(X)
 #undef X
     default:
       break;
