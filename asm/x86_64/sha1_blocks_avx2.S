@@ -79,7 +79,7 @@
 
 .macro STORE_WK t, x
   vpaddd 32*((\t)/20)+.Lround_constants(%rip), \x, V0
-  vmovdqu V0, 8*(\t)(WK)
+  vmovdqa V0, 8*(\t)(WK)
 .endm
 
 .macro LOAD_CONSTANTS

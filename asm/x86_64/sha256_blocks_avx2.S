@@ -94,7 +94,7 @@
 
 .macro STORE_WK at, x
   vpaddd \at(K), \x, V0
-  vmovdqu V0, \at(WK)
+  vmovdqa V0, \at(WK)
 .endm
 
 .macro LOAD_CONSTANTS

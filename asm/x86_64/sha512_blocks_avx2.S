@@ -76,7 +76,7 @@
 
 .macro STORE_WK at, x
   vpaddq \at(K), \x, V0
-  vmovdqu V0, \at(WK)
+  vmovdqa V0, \at(WK)
 .endm
 
 .macro LOAD_CONSTANTS

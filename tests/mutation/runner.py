@@ -132,6 +132,9 @@ class Unit:
         shutil.copy(ROOT / self.source, source)
         portable = place / "portable"
         shutil.rmtree(portable, ignore_errors=True)
+        # What it includes may include one another: all from here, so that the changed one is found.
+        for file in (ROOT / "asm/x86_64").glob("*.inc"):
+            shutil.copy(file, place)
         if mutant is not None:
             target = source if mutant.file == self.source else place / Path(mutant.file).name
             if "csrc/portable" in mutant.file and target != source:
