@@ -54,49 +54,32 @@ int hash_by_name(PyObject *name) {
 
 namespace {
 
-/* The keywords of a call as a dict, or NULL with an exception. */
-PyObject *keyword_dict(PyObject *const *values, PyObject *kwnames) {
+/* Which keyword has this name, or -1. */
+Py_ssize_t keyword_named(PyObject *kwnames, const char *name) {
+  const Py_ssize_t count = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i), name) == 0) return i;
+  }
+  return -1;
+}
+
+/* The keywords of a call but for number `without`, as a dict; NULL with an exception. */
+PyObject *other_keywords(PyObject *const *values, PyObject *kwnames, Py_ssize_t without) {
   PyObject *keywords = PyDict_New();
   const Py_ssize_t count = kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t i = 0; keywords != nullptr && i < count; i++) {
-    if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(kwnames, i), values[i]) != 0) {
+    if (i != without && PyDict_SetItem(keywords, PyTuple_GET_ITEM(kwnames, i), values[i]) != 0) {
       Py_CLEAR(keywords);
     }
   }
   return keywords;
 }
 
-/* Takes `name` out of the positional arguments or the keywords; a new reference, or NULL. */
-PyObject *take_name(PyObject *const *&args, Py_ssize_t &nargs, PyObject *keywords) {
-  PyObject *by_keyword = PyDict_GetItemString(keywords, "name");
-  if (nargs > 0 && by_keyword != nullptr) {
-    PyErr_SetString(PyExc_TypeError, "argument for new() given by name ('name') and position (1)");
-    return nullptr;
-  }
-  if (nargs > 0) {
-    nargs--;
-    return Py_NewRef(*args++);
-  }
-  if (by_keyword == nullptr) {
-    PyErr_SetString(PyExc_TypeError, "new() missing required argument 'name' (pos 1)");
-    return nullptr;
-  }
-  Py_INCREF(by_keyword);
-  if (PyDict_DelItemString(keywords, "name") != 0) Py_CLEAR(by_keyword);
-  return by_keyword;
-}
-
-/* What is left of the arguments is the constructor's. */
+/* The object named `name` of the module, called with what is left of the arguments. */
 PyObject *construct(PyObject *module, PyObject *name, PyObject *const *args, Py_ssize_t nargs,
                     PyObject *keywords) {
   const int hash = hash_by_name(name);
   if (hash < 0) return nullptr;
-#if PY_VERSION_HEX < 0x030E0000
-  if (PyDict_GetItemString(keywords, "string") != nullptr) {
-    PyErr_SetString(PyExc_TypeError, "'string' is an invalid keyword argument for new()");
-    return nullptr;
-  }
-#endif
   PyObject *type = PyObject_GetAttrString(module, fc_hash_of(fc_hash(hash))->name);
   if (type == nullptr) return nullptr;
   PyObject *made = PyObject_VectorcallDict(type, args, static_cast<size_t>(nargs), keywords);
@@ -107,15 +90,28 @@ PyObject *construct(PyObject *module, PyObject *name, PyObject *const *args, Py_
 }  // namespace
 
 PyObject *hash_new(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames) {
+  const Py_ssize_t by_keyword = keyword_named(kwnames, "name");
   if (nargs > 2) {
     return PyErr_Format(PyExc_TypeError, "new() takes at most 2 positional arguments (%zd given)",
                         nargs);
   }
-  PyObject *keywords = keyword_dict(args + nargs, kwnames);
+  if (nargs > 0 && by_keyword >= 0) {
+    return PyErr_Format(PyExc_TypeError,
+                        "argument for new() given by name ('name') and position (1)");
+  }
+  if (nargs == 0 && by_keyword < 0) {
+    return PyErr_Format(PyExc_TypeError, "new() missing required argument 'name' (pos 1)");
+  }
+#if PY_VERSION_HEX < 0x030E0000
+  if (keyword_named(kwnames, "string") >= 0) {
+    return PyErr_Format(PyExc_TypeError, "'string' is an invalid keyword argument for new()");
+  }
+#endif
+  PyObject *keywords = other_keywords(args + nargs, kwnames, by_keyword);
   if (keywords == nullptr) return nullptr;
-  PyObject *name = take_name(args, nargs, keywords);
-  PyObject *made = name != nullptr ? construct(module, name, args, nargs, keywords) : nullptr;
-  Py_XDECREF(name);
+  PyObject *name = nargs > 0 ? args[0] : args[by_keyword];
+  const Py_ssize_t used = nargs > 0 ? 1 : 0;
+  PyObject *made = construct(module, name, args + used, nargs - used, keywords);
   Py_DECREF(keywords);
   return made;
 }

@@ -109,5 +109,6 @@ int main(int argc, char **argv) {
       if (run_program(programs[p].run, programs[p].name, argv[s]) != 0) return 1;
     }
   }
+  puts("all held"); /* so that a kernel that returns into exit is no survivor */
   return 0;
 }

@@ -162,7 +162,7 @@ class Unit:
                                   check=False, timeout=60, errors="replace")  # fmt: skip
         except subprocess.TimeoutExpired:
             return KILLED, "did not return"
-        if done.returncode == 0:
+        if done.returncode == 0 and "all held" in done.stdout:
             return self.run_sanitized(place, kernels) if self.source.endswith(".c") else (SURVIVED, "")
         fails = [line for line in done.stdout.splitlines() if line.startswith("fail")]
         return KILLED, fails[0] if fails else f"died with {done.returncode}"

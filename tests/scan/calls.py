@@ -139,6 +139,10 @@ def family() -> dict[str, Call]:
         found[name] = Call(partial(lambda new: new(DATA).copy().digest(), new))
         found[f"{name} of str"] = Call(partial(new, WRONG), TypeError)
         found[f"{name}.update"] = Call(partial(new().update, LONG))
+        fixed = new(DATA)
+        for method in ("digest", "hexdigest"):
+            found[f"{name}.{method}"] = Call(getattr(fixed, method))
+        found[f"{name}.copy"] = Call(partial(lambda h: h.copy().digest(), fixed))
         for one_shot in (f"{name}_digest", f"{name}_hexdigest"):
             found[one_shot] = Call(partial(getattr(fastcrypt, one_shot), bytearray(DATA)))
     return found
