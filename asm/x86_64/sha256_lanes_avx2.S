@@ -15,6 +15,11 @@
  * alive wait on the stack, and the state is in eight registers; the old state stays in memory, where
  * the new one is added to it. The words of eight blocks become eight lanes of 16 registers by
  * loads of 16 bytes from lanes j and j+4 into one register and a transposition inside its halves.
+ * A rotation is two shifts and a xor, which makes 35 instructions of a round and 21 of a word.
+ *
+ * Measured on Zen 3, cycles a block and message in calls of 64 blocks: 126.4, or 1,010 for all eight.
+ * One stream takes 494 in portable C: from three messages on the lanes take less. Below the row of
+ * SHA-NI, whose two lanes take 65.4.
  */
 #include "fc_asm.h"
 

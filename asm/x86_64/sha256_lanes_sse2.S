@@ -13,7 +13,11 @@
  *
  * Loop: one block of each message a turn, so four in flight, as sha256_lanes_avx2.S with half the
  * lanes and two-operand instructions. Without pshufb the bytes of a word change places by shifts and
- * shuffles of 16-bit halves, and without a broadcasting load the constants are pshufd copies.
+ * shuffles of 16-bit halves, and without a broadcasting load the constants are pshufd copies. The
+ * shifts of a rotation go on from each other, which saves the copies that a shift of its own would need.
+ *
+ * Measured on Zen 3, cycles a block and message in calls of 64 blocks: 268.2, or 1,073 for all four;
+ * sha256_lanes_avx2.S takes 126.4, one stream 494 in portable C. So the row needs three messages.
  */
 #include "fc_asm.h"
 

@@ -216,7 +216,7 @@ static void map_memory(void) {
 /* ---- Guarded memory -------------------------------------------------------------------------- */
 
 /* SLACK fills the SLACK_BYTES of its pages next to a buffer, as far as there are any. */
-enum { MAX_BUFFERS = 16, SLACK = 0xa5, SLACK_BYTES = 128 };
+enum { MAX_BUFFERS = 24, SLACK = 0xa5, SLACK_BYTES = 128 };
 
 static struct buffer {
   uint8_t *first, *last; /* bounds of the pages */
