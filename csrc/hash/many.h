@@ -34,7 +34,7 @@ struct fc_batch {
 
 /* What a thread works in; it is left wiped. */
 struct fc_many_scratch {
-  FC_ALIGNAS(16) uint8_t bytes[6144];
+  FC_ALIGNAS(16) uint8_t bytes[7168];
 };
 
 typedef void fc_many_fn(struct fc_batch *batch, struct fc_many_scratch *scratch);

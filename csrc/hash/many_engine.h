@@ -43,6 +43,7 @@ struct work {
   size_t at, end; /* messages taken from the batch and not yet begun */
   size_t lane_count;
   WORD state[WORDS * FC_MAX_LANES];
+  WORD start[WORDS * FC_MAX_LANES]; /* what the state is where every lane begins a message */
   struct lane lanes[FC_MAX_LANES];
 };
 
@@ -86,11 +87,15 @@ static void begin_tail(struct lane *lane) {
   lane->tail_blocks = 0;
 }
 
-static void begin_message(struct work *work, size_t j, const WORD *start,
-                          const struct fc_message *message) {
+static void begin_state(struct work *work, size_t j) {
+  for (size_t at = j; at < WORDS * work->lane_count; at += work->lane_count) {
+    work->state[at] = work->start[at];
+  }
+}
+
+static void begin_message(struct work *work, size_t j, const struct fc_message *message) {
   struct lane *lane = &work->lanes[j];
   const size_t n = message->len % BLOCK_BYTES;
-  for (size_t i = 0; i < WORDS; i++) work->state[i * work->lane_count + j] = start[i];
   lane->digest = message->digest;
   lane->next = message->data;
   lane->blocks = message->len / BLOCK_BYTES;
@@ -104,12 +109,12 @@ static void end_message(const struct lane *lane, const WORD *state, size_t strid
   }
 }
 
-/* One call of the kernel; lanes whose message ended are idle after it. */
-static void step(struct work *work) {
+/* One call of the kernel; lanes whose message ended are idle after it. How many are busy. */
+static size_t step(struct work *work) {
   const uint8_t *data[FC_MAX_LANES];
   const size_t lane_count = work->lane_count;
   struct lane *lanes = work->lanes, *any = NULL;
-  size_t blocks = SIZE_MAX;
+  size_t blocks = SIZE_MAX, busy = 0;
   for (size_t j = 0; j < lane_count; j++) {
     if (lanes[j].blocks == 0 || lanes[j].blocks > blocks) continue;
     any = &lanes[j];
@@ -123,13 +128,11 @@ static void step(struct work *work) {
     if (lanes[j].blocks == 0) continue;
     lanes[j].next += blocks * BLOCK_BYTES;
     lanes[j].blocks -= blocks;
-    if (lanes[j].blocks != 0) continue;
-    if (lanes[j].tail_blocks != 0) {
-      begin_tail(&lanes[j]);
-    } else {
-      end_message(&lanes[j], work->state + j, lane_count);
-    }
+    if (lanes[j].blocks == 0 && lanes[j].tail_blocks != 0) begin_tail(&lanes[j]);
+    if (lanes[j].blocks == 0) end_message(&lanes[j], work->state + j, lane_count);
+    busy += lanes[j].blocks != 0;
   }
+  return busy;
 }
 
 static void finish_alone(struct work *work, size_t j) {
@@ -155,27 +158,34 @@ void MANY(struct fc_batch *batch, struct fc_many_scratch *scratch) {
   work->batch = batch;
   work->at = work->end = 0;
   work->lane_count = row->lanes;
+  for (size_t k = 0; k < WORDS * row->lanes; k++) work->start[k] = start[k / row->lanes];
   for (size_t j = 0; j < row->lanes; j++) {
     work->lanes[j].blocks = 0;
     work->lanes[j].tail_holds = 0;
   }
-  for (;;) {
-    size_t busy = 0;
+  for (size_t busy = 0;;) {
+    /* Messages of one length begin together: their states are one copy, in stores that the kernel's
+     * loads can be forwarded from. */
+    const int all_begin = busy == 0;
+    if (all_begin) memcpy(work->state, work->start, WORDS * sizeof(WORD) * row->lanes);
+    busy = 0;
     for (size_t j = 0; j < row->lanes; j++) {
       if (work->lanes[j].blocks == 0 && next_message(work, &message)) {
-        begin_message(work, j, start, &message);
+        if (!all_begin) begin_state(work, j);
+        begin_message(work, j, &message);
       }
       busy += work->lanes[j].blocks != 0;
     }
     if (busy == 0) break;
     if (busy >= row->min_fill) {
-      step(work);
+      busy = step(work);
       continue;
     }
     for (size_t j = 0; j < row->lanes; j++) {
       if (work->lanes[j].blocks != 0) finish_alone(work, j);
     }
+    busy = 0;
   }
-  fc_wipe(work->state, WORDS * sizeof(WORD) * row->lanes);
+  fc_wipe(work->state, sizeof work->state + sizeof work->start);
   fc_wipe(work->lanes, sizeof work->lanes[0] * row->lanes);
 }
