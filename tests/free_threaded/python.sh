@@ -16,7 +16,7 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 fail() {
   echo "no free-threaded Python: $*" >&2
   echo "  install python3.13t or newer, name one in FREE_THREADED_PYTHON, or on Debian:" >&2
-  echo "  apt-get install dpkg-dev libssl-dev zlib1g-dev libffi-dev libbz2-dev" >&2
+  echo "  apt-get install libssl-dev zlib1g-dev libffi-dev libbz2-dev xz-utils" >&2
   exit 1
 }
 
@@ -31,7 +31,7 @@ for python in "${FREE_THREADED_PYTHON:-}" "$prefix/bin/python3.13t" python3.13t 
   fi
 done
 
-command -v dpkg-source >/dev/null || fail "dpkg-source is not there to unpack Debian's source"
+command -v apt-get >/dev/null || fail "there is no apt-get to bring Debian's source"
 for header in openssl/ssl.h zlib.h ffi.h bzlib.h; do
   echo "#include <$header>" | ${CC:-cc} -E - >/dev/null 2>&1 || fail "the header $header is missing"
 done
@@ -46,13 +46,15 @@ apt_options=(
 )
 {
   apt-get "${apt_options[@]}" update -qq
-  (cd "$work/source" && apt-get "${apt_options[@]}" source -qq python3.13)
+  # The tarball alone: Debian's patches take ensurepip out.
+  (cd "$work/source" && apt-get "${apt_options[@]}" source -qq --download-only python3.13)
+  tar -C "$work/source" -xf "$work"/source/python3.13_*.orig.tar.xz
 } >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; fail "Debian's source did not arrive"; }
 
 echo "building a free-threaded Python in $prefix (about three minutes)" >&2
 {
-  cd "$work"/source/python3.13-*/
-  ./configure --prefix="$prefix" --disable-gil --disable-test-modules --with-ensurepip=install
+  cd "$work"/source/Python-3.13*/
+  ./configure --prefix="$prefix" --disable-gil --disable-test-modules --with-ensurepip=no
   make -j"$(nproc)"
   make install
 } >"$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; fail "the build failed"; }
