@@ -942,43 +942,6 @@ def test_small_stack() -> None:
     assert result == [hashlib.sha256(LONG[:100_000]).digest()]
 
 
-def exit_status(child: int) -> int:
-    """The child's status, or that of its death if it hangs."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status
-        time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    return os.waitpid(child, 0)[1]
-
-
-def test_fork_while_threads_hash() -> None:
-    """There is no process-wide lock that a child could inherit held."""
-    stop = threading.Event()
-
-    def hash_on() -> None:
-        while not stop.is_set():
-            sha256_digest(LONG)
-
-    threads = [threading.Thread(target=hash_on) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(20):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                child = os.fork()
-            if child == 0:
-                os._exit(0 if sha256(b"abc").digest().startswith(b"\xba\x78") else 1)
-            assert exit_status(child) == 0
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-
-
 # ---- As user code meets it ------------------------------------------------------------------------
 
 
