@@ -4,6 +4,7 @@
 #   make test    the tests
 #   make proof   every kernel by every check (needs Debian packages: valgrind; see CONTRIBUTING.md)
 #   make bench   the benchmark report
+#   make test-threads   the tests that concern threads, on a free-threaded Python
 #   make lint    ruff, mypy, stubtest, clang-format
 PYTHON ?= python3
 VENV := .venv
@@ -80,6 +81,17 @@ test-versions:
 	  $(MAKE) VENV=.venv-$$version PYTHON=$$python .venv-$$version/.extra-test && \
 	    .venv-$$version/bin/python -m tests.proof.sanitizers suite $(PYTEST_ARGS) || exit 1; \
 	done
+
+# What concerns threads, interpreters and processes, on a free-threaded Python: one that is there, or one that
+# is built from Debian's source, about three minutes once. PYTEST_ARGS may name other tests: all of them pass.
+THREAD_TESTS := tests/test_interpreters.py tests/test_fork.py tests/test_lifetime.py tests/test_hashes.py \
+  tests/test_hmac.py tests/test_aesgcm_streams.py tests/test_compare.py tests/test_dispatch.py
+.PHONY: test-threads
+test-threads:
+	@python=$$(tests/free_threaded/python.sh) || exit 1; \
+	$(MAKE) VENV=.venv-threads PYTHON=$$python .venv-threads/.extra-test && \
+	.venv-threads/bin/python -W error -c 'import fastcrypt, sys; sys.exit(sys._is_gil_enabled())' && \
+	.venv-threads/bin/python -m pytest -q $(or $(PYTEST_ARGS),$(THREAD_TESTS))
 
 # Mutants of every kernel against the kernel tests: all of them, or for SECONDS=n as many as fit.
 .PHONY: mutation

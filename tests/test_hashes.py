@@ -13,7 +13,6 @@ import os
 import pickle
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
