@@ -17,11 +17,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "native"))
 
-import build
 import checks
 import frames
 import wipe_sites
 
+import build
 import kernel_sources
 
 pytestmark = pytest.mark.skipif(

@@ -18,7 +18,6 @@ from .source import ROOT
 sys.path.insert(0, str(ROOT / "tests/native"))
 
 import build
-
 import kernel_sources
 
 #: Compile time is what a mutant of C costs; answers do not depend on the level.

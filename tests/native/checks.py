@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import build
 import frames
 import wipe_sites
+
+import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

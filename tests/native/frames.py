@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import build
-
 import kernel_sources
 
 if TYPE_CHECKING:

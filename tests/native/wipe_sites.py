@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import build
 import frames
+
+import build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
