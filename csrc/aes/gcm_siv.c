@@ -12,14 +12,7 @@
 #include "ct/wipe.h"
 #include "portable/portable.h"
 
-enum { SCRATCH_BYTES = 1024 };
-
-/* What a message has of its own: both keys, and the memory through which it is worked. */
-struct work {
-  struct fc_gcm_key
-      key; /* the message-encryption key, and the message-authentication key's powers */
-  uint8_t scratch[SCRATCH_BYTES];
-};
+enum { SCRATCH_BYTES = sizeof((struct fc_gcm_siv_work *)0)->scratch };
 
 static inline void reverse_block(uint8_t out[16], const uint8_t in[16]) {
   const uint64_t high = fc_load_be64(in), low = fc_load_be64(in + 8);
@@ -36,7 +29,8 @@ static void times_x(uint8_t block[16]) {
 }
 
 /* Section 4: each half of a key is the first half of a block. */
-static void derive_keys(struct work *work, const struct fc_aes_key *key, const uint8_t *nonce) {
+static void derive_keys(struct fc_gcm_siv_work *work, const struct fc_aes_key *key,
+                        const uint8_t *nonce) {
   uint8_t *blocks = work->scratch, derived[48];
   const size_t key_len = key->rounds == 10 ? 16 : 32, halves = (16 + key_len) / 8;
   for (uint32_t i = 0; i < halves; i++) {
@@ -53,7 +47,8 @@ static void derive_keys(struct work *work, const struct fc_aes_key *key, const u
 }
 
 /* y, the byte-reversed POLYVAL, over data padded with zeros to whole blocks. */
-static void polyval(struct work *work, uint8_t y[16], const uint8_t *data, uint64_t len) {
+static void polyval(struct fc_gcm_siv_work *work, uint8_t y[16], const uint8_t *data,
+                    uint64_t len) {
   while (len > 0) {
     const size_t n = len < SCRATCH_BYTES ? (size_t)len : SCRATCH_BYTES;
     const size_t whole = n / 16 * 16;
@@ -70,7 +65,7 @@ static void polyval(struct work *work, uint8_t y[16], const uint8_t *data, uint6
 }
 
 /* Section 4, from the associated data to the tag. */
-static void compute_tag(struct work *work, const struct fc_gcm_siv_message *message,
+static void compute_tag(struct fc_gcm_siv_work *work, const struct fc_gcm_siv_message *message,
                         const uint8_t *plaintext, uint8_t tag[16]) {
   uint8_t y[16] = {0}, lengths[16];
   polyval(work, y, message->aad, message->aad_len);
@@ -86,7 +81,7 @@ static void compute_tag(struct work *work, const struct fc_gcm_siv_message *mess
 }
 
 /* AES-CTR with a counter of 32 bits that wraps. */
-static void crypt(struct work *work, const uint8_t tag[16],
+static void crypt(struct fc_gcm_siv_work *work, const uint8_t tag[16],
                   const struct fc_gcm_siv_message *message) {
   uint8_t block[16];
   const uint8_t *in = message->in;
@@ -107,26 +102,24 @@ static void crypt(struct work *work, const uint8_t tag[16],
   }
 }
 
-void fc_gcm_siv_seal(const struct fc_aes_key *key, const struct fc_gcm_siv_message *message,
-                     uint8_t tag[16]) {
-  struct work work;
-  derive_keys(&work, key, message->nonce);
-  compute_tag(&work, message, message->in, tag);
-  crypt(&work, tag, message);
-  fc_wipe(&work, sizeof work);
+void fc_gcm_siv_seal(struct fc_gcm_siv_work *work, const struct fc_aes_key *key,
+                     const struct fc_gcm_siv_message *message, uint8_t tag[16]) {
+  derive_keys(work, key, message->nonce);
+  compute_tag(work, message, message->in, tag);
+  crypt(work, tag, message);
+  fc_wipe(work, sizeof *work);
 }
 
-int fc_gcm_siv_open(const struct fc_aes_key *key, const struct fc_gcm_siv_message *message,
-                    const uint8_t tag[16]) {
-  struct work work;
+int fc_gcm_siv_open(struct fc_gcm_siv_work *work, const struct fc_aes_key *key,
+                    const struct fc_gcm_siv_message *message, const uint8_t tag[16]) {
   uint8_t expected[16], computed[16];
   memcpy(expected, tag, 16); /* in place, `out` may lie over it */
-  derive_keys(&work, key, message->nonce);
-  crypt(&work, expected, message);
-  compute_tag(&work, message, message->out, computed);
+  derive_keys(work, key, message->nonce);
+  crypt(work, expected, message);
+  compute_tag(work, message, message->out, computed);
   const int differ = FC_TABLE.timingsafe_bcmp(computed, expected, 16);
   fc_wipe(computed, sizeof computed);
-  fc_wipe(&work, sizeof work);
+  fc_wipe(work, sizeof *work);
   if (differ) fc_wipe(message->out, (size_t)message->len);
   return -differ;
 }

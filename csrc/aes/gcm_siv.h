@@ -20,13 +20,23 @@ struct fc_gcm_siv_message {
   uint64_t len;
 };
 
+/*
+ * What a message has of its own, in the caller's memory since it is more than a frame should hold: both
+ * keys (the message-encryption key, and the message-authentication key's powers) and room to work in.
+ * Wiped when a call returns.
+ */
+struct fc_gcm_siv_work {
+  struct fc_gcm_key key;
+  uint8_t scratch[1024];
+};
+
 /* `key` is the expanded key-generating key, of 16 or 32 bytes. */
-FC_HIDDEN void fc_gcm_siv_seal(const struct fc_aes_key *key,
+FC_HIDDEN void fc_gcm_siv_seal(struct fc_gcm_siv_work *work, const struct fc_aes_key *key,
                                const struct fc_gcm_siv_message *message,
                                uint8_t tag[FC_GCM_SIV_TAG_BYTES]);
 
 /* Returns 0, or -1 for a bad tag with the output zeroed. */
-FC_HIDDEN int fc_gcm_siv_open(const struct fc_aes_key *key,
+FC_HIDDEN int fc_gcm_siv_open(struct fc_gcm_siv_work *work, const struct fc_aes_key *key,
                               const struct fc_gcm_siv_message *message,
                               const uint8_t tag[FC_GCM_SIV_TAG_BYTES]);
 

@@ -52,6 +52,21 @@ fc_gcm_siv_message message_of(const Message &message, Py_ssize_t size, uint8_t *
   return result;
 }
 
+/* The memory of one message, which the call that uses it wipes. */
+class Work {
+ public:
+  Work() : memory_(static_cast<fc_gcm_siv_work *>(PyMem_RawMalloc(sizeof *memory_))) {
+    if (memory_ == nullptr) PyErr_NoMemory();
+  }
+  ~Work() { PyMem_RawFree(memory_); }
+  Work(const Work &) = delete;
+  Work &operator=(const Work &) = delete;
+  fc_gcm_siv_work *get() const { return memory_; }
+
+ private:
+  fc_gcm_siv_work *memory_;
+};
+
 PyObject *seal(PyObject *self, const Message &message, PyObject *out) {
   const Py_ssize_t size = message.data.size();
   uint8_t tag[TAG];
@@ -59,10 +74,12 @@ PyObject *seal(PyObject *self, const Message &message, PyObject *out) {
   if (!check_lengths(size, message.aad.size()) || !open_result(&result, out, size + TAG, message)) {
     return nullptr;
   }
+  const Work work;
+  if (work.get() == nullptr) return nullptr;
   const fc_gcm_siv_message siv_message = message_of(message, size, result.data());
   {
     DetachIf detached(message.detach());
-    fc_gcm_siv_seal(key_of(self), &siv_message, tag);
+    fc_gcm_siv_seal(work.get(), key_of(self), &siv_message, tag);
   }
   std::memcpy(result.data() + size, tag, TAG);
   return result.finish();
@@ -75,11 +92,13 @@ PyObject *open(PyObject *self, const Message &message, PyObject *out) {
   if (!check_lengths(size, message.aad.size()) || !open_result(&result, out, size, message)) {
     return nullptr;
   }
+  const Work work;
+  if (work.get() == nullptr) return nullptr;
   const fc_gcm_siv_message siv_message = message_of(message, size, result.data());
   int error;
   {
     DetachIf detached(message.detach());
-    error = fc_gcm_siv_open(key_of(self), &siv_message, message.data.data() + size);
+    error = fc_gcm_siv_open(work.get(), key_of(self), &siv_message, message.data.data() + size);
   }
   return error != 0 ? raise_invalid_tag(module_of(self)) : result.finish();
 }
