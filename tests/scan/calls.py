@@ -136,7 +136,7 @@ def family() -> dict[str, Call]:
         new: Any = getattr(fastcrypt, name)
         found[name] = Call(partial(lambda new: new(DATA).copy().digest(), new))
         found[f"{name} of str"] = Call(partial(new, WRONG), TypeError)
-        found[f"{name}.update"] = Call(partial(new().update, LONG))
+        found[f"{name}.update long"] = Call(partial(new().update, LONG))
         fixed = new(DATA)
         for method in ("digest", "hexdigest"):
             found[f"{name}.{method}"] = Call(getattr(fixed, method))
