@@ -40,6 +40,7 @@ C_LIBRARY = {
     "sched_yield": "a second importer waits while the first fills the table",
     "pthread_mutex_lock": "pybind11 internals, on import",
     "pthread_mutex_unlock": "pybind11 internals, on import",
+    "strerror": "an ImportError where forks cannot be watched",
     "pthread_once": "watching forks, once, before the table is sealed",
     "__register_atfork": "pthread_atfork: a RecordCipher does not seal in a forked child",
     "__stack_chk_fail": "the stack protector",
@@ -120,6 +121,10 @@ PRIVATE_PYTHON = {
 #: What may lie in memory that stays writable after the module is loaded.
 WRITABLE = (
     (r"fc_sealed", "the table: sealed at run time, page by page"),
+    (
+        r"once\.\d+|watch_error|process_generation",
+        "forks: written on import, and by a forked child in its copy",
+    ),
     (r"completed\.\d+|__dso_handle|__TMC_END__", "crtbegin"),
     (r"DW\.ref\..*", "exceptions"),
     (r"_ZGV.*|_ZZN?K?8pybind11.*|_ZN8pybind11.*", "pybind11"),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hashes of files: read and hashed in pieces, both outside the GIL."""
 
-from __future__ import annotations
-
 import os
 
 from ._core import sha256
@@ -35,7 +33,7 @@ def sha256_file(
         os.close(fd)
 
 
-def _reader(fd: int, offset: int) -> Callable[[memoryview, int], int]:
+def _reader(fd: int, offset: int) -> "Callable[[memoryview, int], int]":
     """read(piece, done): fills piece with what lies `done` bytes behind the offset; how many bytes it was."""
     try:
         os.lseek(fd, 0, os.SEEK_CUR)
