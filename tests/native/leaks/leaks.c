@@ -21,8 +21,8 @@ static const struct fc_kernel table_aes[FC_AES_FUNCTION_COUNT] = {
 
 /* Named so that the identifier of a target is the symbol alone. */
 const struct fc_row harness_leak_rows[] = {
-    {FC_OP_timingsafe_bcmp, "exit", 0, FC_AES_LAYOUT_NONE, early_exit},
-    {FC_OP_timingsafe_bcmp, "jump", 0, FC_AES_LAYOUT_NONE, jump},
-    {FC_OP_aes, "table", 0, FC_AES_LAYOUT_FIPS, table_aes},
+    {FC_OP_timingsafe_bcmp, "exit", 0, FC_AES_LAYOUT_NONE, early_exit, 0, 0},
+    {FC_OP_timingsafe_bcmp, "jump", 0, FC_AES_LAYOUT_NONE, jump, 0, 0},
+    {FC_OP_aes, "table", 0, FC_AES_LAYOUT_FIPS, table_aes, 0, 0},
 };
 const size_t harness_leak_row_count = sizeof harness_leak_rows / sizeof harness_leak_rows[0];

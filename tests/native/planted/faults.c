@@ -122,7 +122,7 @@ FAULTS(X)
 #undef X
 
 const struct fc_row harness_planted_rows[] = {
-#define X(name, function) {FC_OP_timingsafe_bcmp, #name, 0, FC_AES_LAYOUT_NONE, name##_kernel},
+#define X(name, function) {FC_OP_timingsafe_bcmp, #name, 0, FC_AES_LAYOUT_NONE, name##_kernel, 0, 0},
     FAULTS(X)
 #undef X
 };
