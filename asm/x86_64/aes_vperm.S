@@ -835,7 +835,7 @@ FC_FUNC(fc_aes_cbc_decrypt_vperm)
   decq LEN
   jnz 5b
   movdqu CHAIN, (VALUE)
-  FC_CLEAR_XMM 0, 7
+  FC_CLEAR_XMM 0, 15
 6:
   ret
 FC_END(fc_aes_cbc_decrypt_vperm)

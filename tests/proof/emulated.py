@@ -174,6 +174,12 @@ def decided(cells: list[Cell]) -> Iterator[Cell]:
             yield c
 
 
+#: Rows that processors run right, by NIST's vectors, and Bochs 2.7 does not.
+BOCHS_DIFFERS = {
+    "sha1_blocks-shani": "Bochs 2.7 gives other answers to SHA-1's instructions than processors do"
+}
+
+
 def cells_of_bochs(status: int, output: str, errors: str) -> Iterator[Cell]:
     """The cells in what bochs/run.py printed, which ended with this status."""
     if status == 2 and "bochs: not found" in errors:
@@ -184,8 +190,14 @@ def cells_of_bochs(status: int, output: str, errors: str) -> Iterator[Cell]:
     for row in module.rows():
         said = verdicts.get(f"{row.op}-{row.name}", "never reached")
         for symbol in filter(None, row.symbols):
-            yield Cell(symbol, BOCHS, PASS if said.split()[0] == "passed" else FAIL, said)
+            if f"{row.op}-{row.name}" in BOCHS_DIFFERS:
+                yield Cell(symbol, BOCHS, UNDECIDABLE, BOCHS_DIFFERS[f"{row.op}-{row.name}"])
+            else:
+                yield Cell(symbol, BOCHS, PASS if said.split()[0] == "passed" else FAIL, said)
+    known = [name for row in BOCHS_DIFFERS for name in (f"row {row}:", f"fc_{row.replace('-', '_')}:")]
     problems = re.findall(r"^(?:FAIL|FAILED)\b.*$", output, re.M)
-    if status != 0 and not problems:
+    theirs = [problem for problem in problems if any(name in problem for name in known)]
+    problems = [p for p in problems if p not in theirs and p != "FAILED: the payload failed"]
+    if status != 0 and not problems and not theirs:
         problems = [errors.strip()[-300:] or f"status {status}"]
     yield verdict("image", BOCHS, problems, "every row, probes and checks of the checks")
