@@ -230,6 +230,6 @@ def test_t_a_a_kept_key_is_expanded_once() -> None:
     calls = "AESGCM.encrypt(nonce, data, None), AESGCM.decrypt(nonce, sealed, b'aad'), AES.ctr(iv, data)"
     kept, made = which_ran.step(None, f"[({calls}) for _ in range(34)]", "fastcrypt.AESGCM(key32)")
     schedules = {name for name in made.kernels if "expand_key" in name or "ghash_key" in name}
-    assert len(schedules) == 2
+    assert {name.rsplit("_", 1)[0] for name in schedules} == {"fc_aes_expand_key", "fc_aes_ghash_key"}
     assert not kept.kernels & schedules
     assert any("gcm_seal" in name for name in kept.kernels)

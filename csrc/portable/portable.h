@@ -35,11 +35,17 @@ static inline uint64_t fc_load_be64(const uint8_t *p) {
   return (uint64_t)fc_load_be32(p) << 32 | fc_load_be32(p + 4);
 }
 
+/* Written with bytes, gcc 12 at -O2 makes 30 vector instructions of a few of these in a row. */
 static inline void fc_store_be32(uint8_t *p, uint32_t x) {
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  x = __builtin_bswap32(x);
+  memcpy(p, &x, sizeof x);
+#else
   p[0] = (uint8_t)(x >> 24);
   p[1] = (uint8_t)(x >> 16);
   p[2] = (uint8_t)(x >> 8);
   p[3] = (uint8_t)x;
+#endif
 }
 
 /* gcc 12 at -O2 makes 30 instructions of two of these next to each other, written with bytes. */
