@@ -12,6 +12,7 @@ import pickle
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -457,3 +458,31 @@ def test_a_context_that_is_dropped_goes_at_once(mode: str) -> None:
         assert gone == [mode]
     finally:
         gc.enable()
+
+
+def test_a_gcm_context_begins_once() -> None:
+    """Two threads with the first piece: the key stream of each is another part of the one stream."""
+    for _ in range(40):
+        context = our_ciphers.Cipher(
+            our_ciphers.algorithms.AES(bytes(32)), our_ciphers.modes.GCM(bytes(12))
+        ).encryptor()
+        context.authenticate_additional_data(bytes(1 << 18))
+        barrier = threading.Barrier(2)
+        out: list[bytes] = []
+
+        def work(context: Any = context, barrier: Any = barrier, out: Any = out) -> None:
+            barrier.wait()
+            out.append(context.update(bytes(64)))
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert out[0] != out[1]
+
+
+def test_a_tag_length_that_is_no_int() -> None:
+    for wrong in (float("nan"), 16.0, "16", None):
+        with pytest.raises(TypeError):
+            our_ciphers.modes.GCM(bytes(12), b"", wrong)  # type: ignore[arg-type]

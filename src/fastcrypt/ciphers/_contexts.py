@@ -7,6 +7,7 @@ their place is FINISHED.
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -84,11 +85,12 @@ class CounterContext(CipherContext):
 class BlockStream:
     """ECB in pieces. What is held of a block is a bytes object, which nothing wipes."""
 
-    __slots__ = ("_held", "_run")
+    __slots__ = ("_held", "_lock", "_run")
 
     def __init__(self, run: Callable[..., Any]) -> None:
         self._run = run
         self._held = b""
+        self._lock = allocate_lock()
 
     def _pieces(self, data: ReadableBuffer) -> tuple[bytes | memoryview, bytes]:
         """The whole blocks that are there now, and what is left over."""
@@ -99,15 +101,17 @@ class BlockStream:
         return view[:whole], bytes(view[whole:])
 
     def update(self, data: ReadableBuffer, /) -> bytes:
-        blocks, rest = self._pieces(data)
-        result: bytes = self._run(blocks)
-        self._held = rest
+        with self._lock:
+            blocks, rest = self._pieces(data)
+            result: bytes = self._run(blocks)
+            self._held = rest
         return result
 
     def update_into(self, data: ReadableBuffer, buf: WriteableBuffer) -> int:
-        blocks, rest = self._pieces(data)
-        written: int = self._run(blocks, out=flat_target(buf, len(blocks)))
-        self._held = rest
+        with self._lock:
+            blocks, rest = self._pieces(data)
+            written: int = self._run(blocks, out=flat_target(buf, len(blocks)))
+            self._held = rest
         return written
 
     def finalize(self) -> bytes:
@@ -144,30 +148,33 @@ class UnitStream:
 class AEADCipherContext(CipherContext):
     """GCM. The stream begins with the first data: then all associated data is there."""
 
-    __slots__ = ("_aad", "_aead", "_iv")
+    __slots__ = ("_aad", "_aead", "_iv", "_lock")
 
     def __init__(self, key: ReadableBuffer, iv: ReadableBuffer) -> None:
         super().__init__(None)
         self._aead = AESGCM(key)
         self._iv = bytes(flat(iv))
         self._aad = bytearray()
+        self._lock = allocate_lock()
 
     def _new_stream(self) -> Any:
         raise NotImplementedError
 
     def _begin(self) -> Any:
-        """The stream, begun if it was not."""
-        self._require_open()
-        if self._stream is None:
-            self._stream = self._new_stream()
-        return self._stream
+        """The stream, begun if it was not: once, or two threads would encrypt with the same key stream."""
+        with self._lock:
+            self._require_open()
+            if self._stream is None:
+                self._stream = self._new_stream()
+            return self._stream
 
     def authenticate_additional_data(self, data: ReadableBuffer) -> None:
         """More associated data; AlreadyUpdated once there has been data."""
-        self._require_open()
-        if self._stream is not None:
-            raise AlreadyUpdated("Update has been called on this context.")
-        self._aad += flat(data)
+        with self._lock:
+            self._require_open()
+            if self._stream is not None:
+                raise AlreadyUpdated("Update has been called on this context.")
+            self._aad += flat(data)
 
     def update(self, data: ReadableBuffer) -> bytes:
         """The result for the next piece, as many bytes as data has."""
@@ -249,20 +256,23 @@ class ShortTagStream:
     The encryptor of a nonce decrypts as well. What comes out goes through a second one, which makes the tag.
     """
 
-    __slots__ = ("_again", "_decryptor")
+    __slots__ = ("_again", "_decryptor", "_lock")
 
     def __init__(self, aead: AESGCM, iv: bytes, aad: bytearray) -> None:
+        self._lock = allocate_lock()
         self._decryptor = aead.encryptor(iv)
         self._again = aead.encryptor(iv, aad)
 
     def update(self, data: ReadableBuffer, /) -> bytes:
-        text = self._decryptor.update(data)
-        self._again.update(text)
+        with self._lock:
+            text = self._decryptor.update(data)
+            self._again.update(text)
         return text
 
     def update_into(self, data: ReadableBuffer, buf: WriteableBuffer) -> int:
-        written = self._decryptor.update_into(data, buf)
-        self._again.update(buf)
+        with self._lock:
+            written = self._decryptor.update_into(data, buf)
+            self._again.update(buf)
         return written
 
     def finalize(self, tag: bytes) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, ClassVar
 
 from ._buffers import flat, require_bytes_like
@@ -88,7 +89,7 @@ class GCM(Mode):
         self._initialization_vector = require_bytes_like("initialization_vector", initialization_vector)
         if not 8 <= len(flat(initialization_vector)) <= 128:
             raise ValueError("initialization_vector must be between 8 and 128 bytes (64 and 1024 bits).")
-        if min_tag_length < 4:
+        if index(min_tag_length) < 4:
             raise ValueError("min_tag_length must be >= 4")
         self._min_tag_length = min_tag_length
         self._tag = tag
