@@ -639,6 +639,10 @@ def test_data_beyond_the_limit_is_not_touched(endless: mmap.mmap) -> None:
     for call in calls:
         with pytest.raises(OverflowError, match=beyond):
             call()
+    for stream in (aead.encryptor(NONCE), aead.decryptor(NONCE)):
+        with pytest.raises(OverflowError, match="the message is longer than GCM allows"):
+            stream.update(data)
+        assert len(stream.update(b"goes on")) == 7
     with pytest.raises(ValueError, match=rf"buffer must be {GCM_LIMIT + 16} bytes, received 3"):
         aead.encrypt_into(NONCE, view[:GCM_LIMIT], None, small)
     with pytest.raises(ValueError, match=rf"buffer must be {GCM_LIMIT} bytes, received 3"):

@@ -35,8 +35,9 @@ bool still_open(const Object *self) {
   return false;
 }
 
-bool check_total(const Object *self, Py_ssize_t size) {
-  if (static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES - self->stream.len) return true;
+/* Whether `size` bytes may follow the `before` that the message has. */
+bool check_total(uint64_t before, Py_ssize_t size) {
+  if (static_cast<uint64_t>(size) <= FC_GCM_MAX_BYTES - before) return true;
   PyErr_SetString(PyExc_OverflowError, "the message is longer than GCM allows (2**36 - 32 bytes)");
   return false;
 }
@@ -46,12 +47,13 @@ using Crypt = void (*)(fc_gcm_stream *, const fc_gcm_key *, const uint8_t *, uin
 PyObject *run_update(Object *self, Crypt crypt, PyObject *data, PyObject *out) {
   Input input;
   Destination result;
-  if (!input.open(data) || !result.open(out, input.size(), "buffer") ||
-      !result.allows_data(input)) {
+  /* What no message can hold is refused before there is a result of that size. */
+  if (!input.open(data) || !check_total(0, input.size()) ||
+      !result.open(out, input.size(), "buffer") || !result.allows_data(input)) {
     return nullptr;
   }
   Hold hold(self->lock, input.size() >= FC_AES_DETACH_BYTES);
-  if (!still_open(self) || !check_total(self, input.size())) return nullptr;
+  if (!still_open(self) || !check_total(self->stream.len, input.size())) return nullptr;
   {
     DetachIf detached(hold.detach());
     crypt(&self->stream, self->key, input.data(), result.data(), static_cast<size_t>(input.size()));
