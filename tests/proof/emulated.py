@@ -190,10 +190,12 @@ def cells_of_bochs(status: int, output: str, errors: str) -> Iterator[Cell]:
     for row in module.rows():
         said = verdicts.get(f"{row.op}-{row.name}", "never reached")
         for symbol in filter(None, row.symbols):
-            if f"{row.op}-{row.name}" in BOCHS_DIFFERS:
-                yield Cell(symbol, BOCHS, UNDECIDABLE, BOCHS_DIFFERS[f"{row.op}-{row.name}"])
+            passed = said.split()[0] == "passed"
+            differs = BOCHS_DIFFERS.get(f"{row.op}-{row.name}")
+            if differs is not None and not passed:
+                yield Cell(symbol, BOCHS, UNDECIDABLE, differs)
             else:
-                yield Cell(symbol, BOCHS, PASS if said.split()[0] == "passed" else FAIL, said)
+                yield Cell(symbol, BOCHS, PASS if passed else FAIL, said)
     known = [name for row in BOCHS_DIFFERS for name in (f"row {row}:", f"fc_{row.replace('-', '_')}:")]
     problems = re.findall(r"^(?:FAIL|FAILED)\b.*$", output, re.M)
     theirs = [problem for problem in problems if any(name in problem for name in known)]
