@@ -11,7 +11,7 @@ import gc
 import mmap
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,15 @@ def problems(found: dict[str, int], rounds: int) -> list[str]:
     limits = {"resident": 4 << 20, "total": 100, "blocks": 100, "references": 20}
     assert rounds >= 200
     return [f"{name} grew by {found[name]}" for name, limit in limits.items() if found[name] > limit]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def earlier_objects_set_aside() -> Iterator[None]:
+    """A collection looks at what the calls make, and not at all that the tests before have left."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("name", calls.all_calls())
