@@ -95,14 +95,9 @@ struct Hash {
     Object *self = cast(object);
     Input input;
     if (!input.open_hashable(data)) return nullptr;
-    if (input.size() >= FC_HASH_DETACH_BYTES && self->lock.prepare()) {
-      self->lock.acquire();
-      absorb(&self->context, input);
-      self->lock.release();
-    } else {
-      Hold hold(self->lock);
-      Algorithm::update(&self->context, input.data(), static_cast<size_t>(input.size()));
-    }
+    Hold hold(self->lock, input.size() >= FC_HASH_DETACH_BYTES);
+    DetachIf detached(hold.detach());
+    Algorithm::update(&self->context, input.data(), static_cast<size_t>(input.size()));
     Py_RETURN_NONE;
   }
 

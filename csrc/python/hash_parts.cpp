@@ -4,6 +4,7 @@
 #include "python/binding.h"
 #include "python/buffers.h"
 #include "python/hash_new.h"
+#include "python/items.h"
 #include "python/thresholds.h"
 
 extern "C" {
@@ -35,11 +36,7 @@ PyObject *digest_parts(PyObject *, PyObject *const *args, Py_ssize_t nargs, PyOb
   if (!bind(signature, args, nargs, kwnames, values)) return nullptr;
   const int number = hash_by_name(values[1]);
   if (number < 0) return nullptr;
-  if (PyUnicode_Check(values[0]) || PyObject_CheckBuffer(values[0])) {
-    return PyErr_Format(PyExc_TypeError, "parts must be an iterable of buffers, not '%.200s'",
-                        Py_TYPE(values[0])->tp_name);
-  }
-  PyObject *iterator = PyObject_GetIter(values[0]);
+  PyObject *iterator = iterator_over_buffers(values[0], "parts");
   if (iterator == nullptr) return nullptr;
   const fc_hash_algorithm *hash = fc_hash_of(static_cast<fc_hash>(number));
   PyObject *result = PyBytes_FromStringAndSize(nullptr, hash->digest_bytes);

@@ -6,6 +6,7 @@
 #include "python/hash_new.h"
 #include "python/hex.h"
 #include "python/hmac.h"
+#include "python/items.h"
 #include "python/thresholds.h"
 
 extern "C" {
@@ -89,17 +90,8 @@ PyObject *verify(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
   return equal < 0 ? nullptr : PyBool_FromLong(equal);
 }
 
-/* An iterator over items, which one buffer is not meant to be; NULL with an exception. */
-PyObject *iterate(PyObject *items, const char *role) {
-  if (PyUnicode_Check(items) || PyObject_CheckBuffer(items)) {
-    return PyErr_Format(PyExc_TypeError, "%s must be an iterable of buffers, not '%.200s'", role,
-                        Py_TYPE(items)->tp_name);
-  }
-  return PyObject_GetIter(items);
-}
-
 PyObject *digest_many(PyObject *self, PyObject *messages) {
-  PyObject *iterator = iterate(messages, "messages");
+  PyObject *iterator = iterator_over_buffers(messages, "messages");
   if (iterator == nullptr) return nullptr;
   PyObject *tags = PyList_New(0);
   while (tags != nullptr) {
@@ -141,8 +133,8 @@ PyObject *verify_many(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     return PyErr_Format(PyExc_TypeError, "verify_many() takes exactly 2 arguments (%zd given)",
                         nargs);
   }
-  PyObject *messages = iterate(args[0], "messages");
-  PyObject *tags = messages != nullptr ? iterate(args[1], "tags") : nullptr;
+  PyObject *messages = iterator_over_buffers(args[0], "messages");
+  PyObject *tags = messages != nullptr ? iterator_over_buffers(args[1], "tags") : nullptr;
   PyObject *results = tags != nullptr ? PyList_New(0) : nullptr;
   int state = results != nullptr ? 1 : -1;
   while (state > 0) state = verify_next(self, messages, tags, results);

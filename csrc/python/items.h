@@ -21,6 +21,18 @@ struct Slice {
   Py_ssize_t size;
 };
 
+/*
+ * An iterator over buffers that are taken one at a time; NULL with an exception. One buffer in place of
+ * many would be an iterable of numbers: TypeError.
+ */
+inline PyObject *iterator_over_buffers(PyObject *items, const char *role) {
+  if (PyUnicode_Check(items) || PyObject_CheckBuffer(items)) {
+    return PyErr_Format(PyExc_TypeError, "%s must be an iterable of buffers, not '%.200s'", role,
+                        Py_TYPE(items)->tp_name);
+  }
+  return PyObject_GetIter(items);
+}
+
 class Items {
  public:
   Items() = default;
